@@ -1,0 +1,76 @@
+"""What differs between places: environment variables, and a `.env` file beneath them.
+
+Guarantees that a bad value stops the start with one line that names the variable.
+Next in the flow: `config/settings.py`, which asks for each variable once.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+YES = {"1", "true", "yes", "on"}
+NO = {"0", "false", "no", "off"}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Typed answers. An empty value counts as not set, so that `NAME=` in a `.env` file means the default."""
+
+    values: Mapping[str, str]
+
+    def has(self, name: str) -> bool:
+        return bool(self.values.get(name, "").strip())
+
+    def text(self, name: str, *, default: str = "") -> str:
+        return self.values[name].strip() if self.has(name) else default
+
+    def boolean(self, name: str, *, default: bool = False) -> bool:
+        value = self.text(name).lower()
+        if value and value not in YES | NO:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of true, false, yes, no, on, off, 1, 0.")
+        return value in YES if value else default
+
+    def integer(self, name: str, *, default: int, least: int | None = None, most: int | None = None) -> int:
+        value = self.text(name)
+        try:
+            number = int(value) if value else default
+        except ValueError:
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be a whole number.") from None
+        if (least is not None and number < least) or (most is not None and number > most):
+            raise ImproperlyConfigured(f"{name} is {number}; it must lie between {least} and {most}.")
+        return number
+
+    def words(self, name: str, *, default: str = "") -> list[str]:
+        """Words parted by spaces or commas."""
+        return self.text(name, default=default).replace(",", " ").split()
+
+
+def load(path: Path, *, over: Mapping[str, str] | None = None) -> Environment:
+    """The process environment laid over the file: what the caller exported beats what the file says."""
+    return Environment({**read_file(path), **(os.environ if over is None else over)})
+
+
+def read_file(path: Path) -> dict[str, str]:
+    """`NAME=value` lines; comments, blank lines, `export` and one pair of quotes are understood."""
+    values: dict[str, str] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return values
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{path} cannot be read: {error}") from None
+    for number, line in enumerate(lines, start=1):
+        line = line.strip().removeprefix("export ").strip()
+        if not line or line.startswith("#"):
+            continue
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise ImproperlyConfigured(f"{path}, line {number}: expected NAME=value.")
+        value = value.strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+            value = value[1:-1]
+        values[name.strip()] = value
+    return values

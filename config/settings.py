@@ -1,0 +1,145 @@
+"""Settings: one file, everything that differs between places comes from the environment.
+
+Guarantees that the process refuses to start in production (DEBUG off) without a secret of its own.
+`.env.example` explains each variable. Next in the flow: `config/urls.py` for HTTP, `config/celery.py` for workers.
+"""
+
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.csp import CSP
+from django.utils.translation import gettext_lazy as _
+
+from config import embedded, environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environment.load(BASE_DIR / ".env")
+
+DEBUG = env.boolean("DEBUG", default=False)
+SECRET_KEY = env.text("SECRET_KEY", default="")
+if not SECRET_KEY:
+    if not embedded.wanted(env):
+        raise ImproperlyConfigured("SECRET_KEY is not set. Give this installation a long random value of its own.")
+    SECRET_KEY = embedded.secret_key(env)
+
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", default="localhost 127.0.0.1 [::1] testserver")
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS", default="")
+
+INSTALLED_APPS = [
+    "config",
+    "agents",
+    "crm",
+    "conflicts",
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "concurrency",
+    "pgtrigger",
+    "pghistory",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "crm.middleware.viewer",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "crm.middleware.errors",
+]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+AUTH_USER_MODEL = "crm.User"
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "my_day"
+LOGOUT_REDIRECT_URL = "sign_in"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "crm.context.shell",
+            ],
+            "builtins": ["crm.templatetags.vigente", "django.templatetags.i18n", "django.templatetags.static"],
+        },
+    },
+]
+
+# Real servers when DATABASE_URL / REDIS_URL name them, else the embedded ones (config/embedded.py).
+DATABASES = {"default": embedded.database_settings(env)}
+REDIS_URL = embedded.redis_url(env)
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("pt-br", _("Portuguese (Brazil)"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = env.text("TIME_ZONE", default="America/Sao_Paulo")
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+
+# The pages hold under this policy; the admin has a wider one of its own (config/csp.py says why).
+SECURE_CSP = {
+    "default-src": [CSP.SELF],
+    "object-src": [CSP.NONE],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+    "form-action": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:"],
+}
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.boolean("HTTPS", default=False)
+X_FRAME_OPTIONS = "DENY"
+
+# A stale save must raise, never be swallowed with a message (concurrency's other policy loses the edit).
+CONCURRENCY_POLICY = 2
+CONCURRENCY_IGNORE_DEFAULT = False
+
+# Vigente's own
+VIGENTE_WORKSPACE = env.text("VIGENTE_WORKSPACE", default="Geada Sensors")
+VIGENTE_CURRENCY = env.text("VIGENTE_CURRENCY", default="BRL")
+VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", default="INFO")},
+}

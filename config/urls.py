@@ -1,0 +1,8 @@
+"""Which path leads where; each room keeps its own list. Next in the flow: `crm/urls.py`."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+]
