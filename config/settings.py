@@ -48,6 +48,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "config.csp.admin_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -123,8 +124,10 @@ SECURE_CSP = {
     "form-action": [CSP.SELF],
     "img-src": [CSP.SELF, "data:"],
 }
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.boolean("HTTPS", default=False)
+HTTPS = env.boolean("HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+if HTTPS:  # only a proxy of ours may say so
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 
 # A stale save must raise, never be swallowed with a message (concurrency's other policy loses the edit).
@@ -134,7 +137,9 @@ CONCURRENCY_IGNORE_DEFAULT = False
 # Vigente's own
 VIGENTE_WORKSPACE = env.text("VIGENTE_WORKSPACE", default="Geada Sensors")
 VIGENTE_CURRENCY = env.text("VIGENTE_CURRENCY", default="BRL")
-VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60)
+VIGENTE_PHONE_REGION = env.text("VIGENTE_PHONE_REGION", default="BR")
+VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60, least=1, most=86_400)
+VIGENTE_RESTORE_SECONDS = env.integer("VIGENTE_RESTORE_SECONDS", default=10, least=1, most=3_600)
 
 LOGGING = {
     "version": 1,

@@ -1,0 +1,156 @@
+"""Recommendation: what an agent proposes for a deal, with all it rests on. A state machine moved by compare-and-swap.
+
+proposed -> approved, applied, superseded, declined, snoozed, expired, failed
+snoozed  -> proposed (when its day has come), superseded, declined, expired
+approved -> applied, superseded, failed
+"""
+
+from typing import Any
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from conflicts.proposals import Proposal, Read
+from conflicts.sentences import Sentence
+
+
+class RecommendationState(models.TextChoices):
+    PROPOSED = "proposed", _("proposed")
+    APPROVED = "approved", _("approved")
+    APPLIED = "applied", _("done")
+    SUPERSEDED = "superseded", _("overtaken")
+    DECLINED = "declined", _("declined")
+    SNOOZED = "snoozed", _("later")
+    EXPIRED = "expired", _("expired")
+    FAILED = "failed", _("not done")
+
+
+_S = RecommendationState
+TRANSITIONS: dict[RecommendationState, frozenset[RecommendationState]] = {
+    _S.PROPOSED: frozenset(
+        {
+            _S.APPROVED,
+            _S.APPLIED,
+            _S.SUPERSEDED,
+            _S.DECLINED,
+            _S.SNOOZED,
+            _S.EXPIRED,
+            _S.FAILED,
+        }
+    ),
+    _S.SNOOZED: frozenset({_S.PROPOSED, _S.SUPERSEDED, _S.DECLINED, _S.EXPIRED}),
+    _S.APPROVED: frozenset({_S.APPLIED, _S.SUPERSEDED, _S.FAILED}),
+    _S.APPLIED: frozenset(),
+    _S.SUPERSEDED: frozenset(),
+    _S.DECLINED: frozenset(),
+    _S.EXPIRED: frozenset(),
+    _S.FAILED: frozenset(),
+}
+OPEN_STATES = frozenset({_S.PROPOSED, _S.APPROVED, _S.SNOOZED})
+
+
+class Recommendation(models.Model):
+    opportunity = models.ForeignKey(
+        "crm.Opportunity",
+        models.PROTECT,
+        related_name="recommendations",
+        verbose_name=_("deal"),
+    )
+    state = models.CharField(
+        _("state"), max_length=10, choices=RecommendationState, default=_S.PROPOSED
+    )
+    revision = models.PositiveIntegerField(default=1)
+    """Rises when a person edits the content; part of the idempotency key."""
+
+    agent = models.CharField(_("agent"), max_length=200)
+    """The text form of the Actor that proposed it."""
+    rule = models.CharField(_("rule"), max_length=8)
+    """R1 to R11 of the recommender."""
+    priority = models.IntegerField(_("priority"), default=0)
+    """An explained sum; higher first."""
+    action = models.CharField(max_length=80)
+    params = models.JSONField(default=dict)
+    title = models.JSONField(_("what"))
+    """Sentence.as_json()"""
+    why = models.JSONField(_("why"))
+    """Sentence.as_json()"""
+    basis = models.JSONField()
+    """[Read.as_json(), ...]: versions read and read sets; the deal comes first."""
+    facts = models.JSONField(default=list)
+    """[{"label": Sentence, "value": Sentence, "aspect": name}, ...]: what the card shows it rests on."""
+    version_read = models.BigIntegerField(_("version read"))
+    read_at = models.DateTimeField(_("read at"))
+
+    created_at = models.DateTimeField(_("made"), db_default=Now())
+    expires_at = models.DateTimeField(_("expires"))
+    snoozed_until = models.DateField(_("not before"), null=True, blank=True)
+    decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
+    decided_by = models.CharField(_("decided by"), max_length=200, blank=True)
+    decline_reason = models.CharField(_("reason"), max_length=40, blank=True)
+    outcome = models.JSONField(default=dict, blank=True)
+    """Outcome.as_json() of the commit."""
+    conflict = models.ForeignKey(
+        "conflicts.Conflict",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="recommendations",
+        verbose_name=_("evidence"),
+    )
+    overtaken_by = models.CharField(_("overtaken by"), max_length=200, blank=True)
+    """The text form of the Actor whose change superseded it."""
+    overtaken_version = models.BigIntegerField(null=True, blank=True)
+    """The version of the deal that superseded it."""
+
+    class Meta:
+        verbose_name = _("suggestion")
+        verbose_name_plural = _("suggestions")
+        constraints = [
+            # Two sweeps, or two workers, cannot both leave a suggestion for one deal.
+            models.UniqueConstraint(
+                fields=["opportunity"],
+                condition=models.Q(state__in=["proposed", "approved", "snoozed"]),
+                name="one_open_suggestion",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["state", "-created_at"], name="suggestion_by_state"),
+            models.Index(
+                fields=["opportunity", "-created_at"], name="suggestion_of_deal"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.headline)
+
+    @property
+    def headline(self) -> Sentence:
+        return Sentence.from_json(self.title)
+
+    @property
+    def reason(self) -> Sentence:
+        return Sentence.from_json(self.why)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN_STATES
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        return tuple(Read.from_json(item) for item in self.basis)
+
+    def proposal(self, **more: Any) -> Proposal:
+        """The wish as the gate takes it. Its key names the unit of work (this revision), never the attempt."""
+        from conflicts.actors import Actor
+
+        return Proposal(
+            action=self.action,
+            by=Actor.parse(self.agent),
+            params=self.params,
+            basis=self.reads,
+            key=f"recommendation:{self.pk}:{self.revision}",
+            reason=self.rule,
+            source=f"recommendation:{self.pk}",
+            **more,
+        )

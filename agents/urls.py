@@ -1,0 +1,5 @@
+"""URLs: suggestions."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

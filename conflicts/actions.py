@@ -1,0 +1,85 @@
+"""The registry: all that anybody, person or machine, can do to a subject.
+
+Guarantees that agents, API, imports and screens can do only what is registered here, under the same checks.
+An action's `check` speaks by raising GoalMet, RuleBroken or Clash (conflicts/exceptions.py); `apply` asks for writes on
+the `Work` it gets. Next in the flow: `conflicts/gate.py`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Prefetch
+from pydantic import BaseModel, ValidationError
+
+from conflicts.actors import Actor
+from conflicts.exceptions import BadParams, UnknownAction
+from conflicts.models.versioned import VersionedModel
+from conflicts.sentences import Sentence
+from conflicts.work import Work
+
+
+def _nothing(work: Work) -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    name: str
+    """`subject.verb`, for ever: it is stored."""
+    subject: type[VersionedModel]
+    params: type[BaseModel]
+    words: Any
+    """What a person reads ("Plan a task"), lazily translated."""
+    apply: Callable[[Work], None]
+    check: Callable[[Work], None] = _nothing
+    """Runs on the locked subject, in force: goal met? rule broken?"""
+    writes: Callable[[Any], Mapping[str, Any]] = lambda params: {}
+    """Params -> field name -> proposed value, for the fields that are merged three ways."""
+    writes_aspects: frozenset[str] = frozenset()
+    """Child aspects this adds to; two additions do not clash."""
+    permits: Callable[[Actor, Any], Sentence | None] = lambda actor, subject: None
+    """Why this actor may not do it to this subject; None if it may."""
+    creates: bool = False
+    """Makes a new subject: needs no basis."""
+    avoided: Sentence | None = None
+    """What did not happen when this was not applied."""
+    preload: tuple["str | Prefetch[Any]", ...] = field(default=())
+    """Relations that check and apply look at; loaded once for all subjects of a batch."""
+    join: tuple[str, ...] = field(default=())
+    """Foreign keys to load with the subject."""
+
+
+_ACTIONS: dict[str, Action] = {}
+
+
+def register(action: Action) -> Action:
+    """Add an action. Raises ValueError if the name is taken: a stored name must never change its meaning."""
+    if action.name in _ACTIONS:
+        raise ValueError(f"The action {action.name!r} is already registered.")
+    _ACTIONS[action.name] = action
+    return action
+
+
+def get(name: str) -> Action:
+    """Raises UnknownAction."""
+    try:
+        return _ACTIONS[name]
+    except KeyError:
+        raise UnknownAction(f"There is no action {name!r}.") from None
+
+
+def registered() -> Mapping[str, Action]:
+    return dict(_ACTIONS)
+
+
+def validate(action: Action, params: Mapping[str, Any]) -> BaseModel:
+    """The params as the action's model. Raises BadParams with a sentence for each field that does not fit."""
+    try:
+        return action.params.model_validate(dict(params))
+    except ValidationError as error:
+        found: dict[str, list[str]] = {}
+        for line in error.errors():
+            name = str(line["loc"][0]) if line["loc"] else ""
+            found.setdefault(name, []).append(line["msg"].removeprefix("Value error, "))
+        raise BadParams(found) from None

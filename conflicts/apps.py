@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class ConflictsConfig(AppConfig):
+    name = "conflicts"
+
+    def ready(self) -> None:
+        from conflicts import checks  # noqa: F401 - registers the system checks

@@ -1,0 +1,93 @@
+"""System checks: the process refuses to start if a guarantee of the kernel is not in place.
+
+E001-E003 look at the models; E004 looks into the database (`check --database default`, and before `run` serves).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import apps
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.exceptions import FieldDoesNotExist
+from django.db import connections, models
+from django.db.migrations.executor import MigrationExecutor
+
+from conflicts import guard, history
+from conflicts.models.versioned import ChildModel, VersionedModel
+
+
+def guarded_models() -> list[type[models.Model]]:
+    """Every table that the guard must hold: subjects and their children."""
+    return [
+        model
+        for model in apps.get_models()
+        if issubclass(model, VersionedModel | ChildModel)
+    ]
+
+
+@register(Tags.models)
+def models_are_protected(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    found: list[CheckMessage] = []
+    for model in guarded_models():
+        if not any(
+            isinstance(t, guard.SubjectGuard | guard.ChildGuard)
+            for t in guard.triggers(model)
+        ):
+            found.append(
+                Error(
+                    "This table has no guard trigger.", obj=model, id="conflicts.E001"
+                )
+            )
+        try:
+            history.events_of(model)
+        except LookupError:
+            found.append(
+                Error(
+                    "No history is kept.",
+                    hint="Decorate it with history.tracked.",
+                    obj=model,
+                    id="conflicts.E002",
+                )
+            )
+        for name in (
+            getattr(model, "policy", None).rules if hasattr(model, "policy") else ()
+        ):  # type: ignore[union-attr]
+            try:
+                model._meta.get_field(name)
+            except FieldDoesNotExist:
+                found.append(
+                    Error(
+                        f"The merge policy names an unknown field {name!r}.",
+                        obj=model,
+                        id="conflicts.E003",
+                    )
+                )
+    return found
+
+
+@register(Tags.database)
+def guards_are_installed(
+    app_configs: Any, databases: Any = None, **kwargs: Any
+) -> Sequence[CheckMessage]:
+    found: list[CheckMessage] = []
+    for alias in databases or ():
+        executor = MigrationExecutor(connections[alias])
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            continue  # migrate itself runs this check first, on tables whose guards are still to come
+        with connections[alias].cursor() as cursor:
+            cursor.execute(
+                "SELECT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+                " WHERE t.tgname LIKE 'pgtrigger_guard_%%' AND t.tgenabled <> 'D'"
+            )
+            guarded = {name for (name,) in cursor.fetchall()}
+        for model in guarded_models():
+            if model._meta.db_table not in guarded:
+                found.append(
+                    Error(
+                        f"The table {model._meta.db_table} has lost its guard trigger.",
+                        hint="Run manage.py migrate; if it says nothing to do, manage.py pgtrigger install.",
+                        obj=model,
+                        id="conflicts.E004",
+                    )
+                )
+    return found

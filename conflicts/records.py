@@ -1,0 +1,68 @@
+"""From an Outcome to its evidence: the Conflict row that is written in the same transaction."""
+
+import datetime as dt
+from typing import Any
+
+from conflicts import actions
+from conflicts.models import Conflict
+from conflicts.outcomes import Outcome, Result
+from conflicts.proposals import Proposal
+from conflicts.sentences import Sentence
+from conflicts.values import plain
+
+DECIDE_WITHIN = dt.timedelta(hours=24)
+
+NEXT_STEP = {
+    "version_conflict": Sentence("next.choose"),
+    "merge_not_allowed": Sentence("next.choose"),
+    "changed_during_approval": Sentence("next.approve_again"),
+    "manual_action_detected": Sentence("next.look_again"),
+    "needs_reevaluation": Sentence("next.look_again"),
+}
+
+
+def leaves_record(outcome: Outcome) -> bool:
+    """Only what was simply applied, or answered from the ledger, needs no evidence."""
+    return outcome.result not in (Result.APPLIED, Result.DUPLICATE)
+
+
+def record(
+    proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.datetime
+) -> Conflict:
+    """The row (unsaved) that tells what was meant, what was found and what did not happen."""
+    action = actions.get(proposal.action)
+    waiting = outcome.result is Result.CONFLICT
+    ref = proposal.subject or outcome.subject
+    decisive = [
+        c for c in outcome.moved if c.aspect in {d.field for d in outcome.differences}
+    ] or list(outcome.moved)
+    return Conflict(
+        subject_model=ref.label if ref else action.subject._meta.label_lower,
+        subject_id=ref.pk if ref else None,
+        subject_label=str(subject or "")[:300],
+        state=outcome.state,
+        result=outcome.result.value,
+        version_read=proposal.basis[0].version if proposal.basis else None,
+        version_found=outcome.version,
+        changes=[change.as_json() for change in outcome.moved],
+        differences=outcome.as_json()["differences"],
+        action=proposal.action,
+        params=plain(dict(proposal.params)),
+        actor=str(proposal.by),
+        competing=decisive[-1].by if decisive else "",
+        sentence=(outcome.sentence or Sentence(outcome.result.value)).as_json(),
+        avoided=action.avoided.as_json()
+        if action.avoided and not outcome.written
+        else {},
+        rule=outcome.sentence.code if outcome.sentence else outcome.result.value,
+        source=proposal.source,
+        key=proposal.key,
+        responsible_id=getattr(subject, "responsible_id", None),
+        deadline=now + DECIDE_WITHIN if waiting else None,
+        next_step=NEXT_STEP.get(outcome.state, Sentence("next.decide")).as_json()
+        if waiting
+        else {},
+        closed_at=None if waiting else now,
+        closed_by="" if waiting else "system:vigente:Vigente",
+        resolution="" if waiting else outcome.result.value,
+    )

@@ -1,0 +1,116 @@
+"""Sentences: what a person reads of an outcome, as a code with facts, put into words in the reader's language.
+
+Guarantees that evidence stored today is read in Portuguese tomorrow: nothing stored is already translated. Apps add
+their own with `register`; a code without words fails the start (conflicts/checks.py).
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.apps import apps
+from django.core.exceptions import FieldDoesNotExist
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy as _
+
+_WORDS: dict[str, Any] = {
+    "moved": _("{who} changed {what} after this was read. Nothing was written."),
+    "person_was_faster": _(
+        "{who} changed {what} after the agent had read it. The agent's change was not made."
+    ),
+    "rested_on": _(
+        "{what} had changed since it was read ({who}). Nothing was written until someone looks again."
+    ),
+    "not_mergeable": _(
+        "{what} says two different things now. Nothing was written until someone chooses."
+    ),
+    "merged": _("{what} was put together with the change by {who}."),
+    "rebased": _(
+        "{who} had changed {what}; that does not touch this, so it was written on the newer version."
+    ),
+    "gone": _("This record is no longer there. Nothing was written."),
+    "busy": _(
+        "Somebody is saving this right now. Nothing was written; try again in a moment."
+    ),
+    "key_reused": _(
+        "This request was sent before with other content. Nothing was written."
+    ),
+    "taken": _("Somebody has just made the same record. Nothing was written."),
+    "not_allowed": _("Only {who} can do this. Nothing was written."),
+    "next.choose": _("Choose which value counts."),
+    "next.approve_again": _("Look at the difference and decide again."),
+    "next.look_again": _("The agent looks again; if it cannot tell, a person decides."),
+    "next.decide": _("A person decides."),
+    "approval_of_other_content": _(
+        "What was approved is not what was to be done. Nothing was written."
+    ),
+}
+
+
+def register(words: Mapping[str, Any]) -> None:
+    """Add an app's sentences. Raises ValueError for a code that another app already gave words to."""
+    for code, text in words.items():
+        if code in _WORDS and str(_WORDS[code]) != str(text):
+            raise ValueError(f"The sentence {code!r} is already registered.")
+        _WORDS[code] = text
+
+
+def known(code: str) -> bool:
+    return code in _WORDS
+
+
+def aspects(model: str, names: Iterable[str]) -> dict[str, list[str]]:
+    """A fact that names fields or child aspects of a model (`app.model`); shown by their labels."""
+    return {"aspects": [f"{model}:{name}" for name in names]}
+
+
+def date(day: dt.date | str) -> dict[str, str]:
+    """A fact that is a day; shown in the reader's format."""
+    return {"date": day if isinstance(day, str) else day.isoformat()}
+
+
+def aspect_label(model: str, name: str) -> str:
+    """What a person calls that field or aspect of the model."""
+    cls = apps.get_model(model)
+    for child in apps.get_models():
+        if getattr(child, "aspect", None) == name:
+            return str(child._meta.verbose_name_plural)
+    try:
+        return str(cls._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+    except FieldDoesNotExist:
+        return name
+
+
+def _shown(value: Any) -> Any:
+    match value:
+        case {"aspects": names}:
+            labels = [aspect_label(*name.rsplit(":", 1)) for name in names]
+            return ", ".join(dict.fromkeys(labels)) or "-"
+        case {"date": day}:
+            return date_format(dt.date.fromisoformat(day), "D, j M")
+    return value
+
+
+class _Facts(dict[str, Any]):
+    """A fact that an old record does not hold leaves a dash, never an error on the page."""
+
+    def __missing__(self, key: str) -> str:
+        return "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    code: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        facts = {name: _shown(value) for name, value in self.facts.items()}
+        return str(_WORDS.get(self.code, self.code)).format_map(_Facts(facts))
+
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "facts": dict(self.facts)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "Sentence":
+        return cls(data["code"], data["facts"])

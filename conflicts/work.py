@@ -1,0 +1,67 @@
+"""Work: what an action's checks and `apply` see, and the writes they ask for. Nothing reaches the database from here.
+
+Guarantees that an action can only describe its writes; the gate carries them out, many subjects at once where it can,
+raising each subject's version by exactly one. Next in the flow: `conflicts/writing.py`.
+"""
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import models
+
+from conflicts.actors import Actor
+from conflicts.models.versioned import ChildModel, VersionedModel
+from conflicts.outcomes import Change, Difference, Result
+from conflicts.proposals import Proposal
+from conflicts.refs import Ref
+
+
+@dataclass(kw_only=True)
+class Work:
+    proposal: Proposal
+    params: Any
+    """The validated params model of the action."""
+    now: dt.datetime
+    """The database's clock, read once for the transaction."""
+    subject: Any = None
+    """The locked subject, in force; None where the action makes a new one."""
+    basis: dict[Ref, Any] = field(default_factory=dict)
+    """Every subject of the basis, locked, in force."""
+    moved: tuple[Change, ...] = ()
+    """All that changed in them since they were read."""
+    writes: dict[str, Any] = field(default_factory=dict)
+    """The fields the action wants to set, after merging."""
+
+    result: Result = Result.APPLIED
+    differences: tuple[Difference, ...] = ()
+    changes: dict[str, Any] = field(default_factory=dict)
+    added: list[models.Model] = field(default_factory=list)
+    changed: list[tuple[ChildModel, dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def by(self) -> Actor:
+        return self.proposal.by
+
+    def new(self, subject: VersionedModel) -> None:
+        """Make this the new subject (only for an action without one)."""
+        assert self.subject is None, "This action has a subject already."
+        self.subject = subject
+        self.added.append(subject)
+
+    def set(self, **values: Any) -> None:
+        """Change fields of the subject; a relation takes the key. `work.subject` shows them at once."""
+        for name, value in values.items():
+            attname = self.subject._meta.get_field(name).attname
+            setattr(self.subject, attname, value)
+            self.changes[attname] = value
+
+    def add(self, child: ChildModel) -> None:
+        """A new row inside the subject."""
+        self.added.append(child)
+
+    def change(self, child: ChildModel, **values: Any) -> None:
+        """Change fields of a row inside the subject."""
+        for name, value in values.items():
+            setattr(child, name, value)
+        self.changed.append((child, values))

@@ -1,0 +1,61 @@
+"""Types for the params of actions: what a person may type, cleaned once, with an error for exactly what is wrong."""
+
+import unicodedata
+from decimal import Decimal
+from typing import Annotated
+
+import moneyed
+from django.utils.translation import gettext as _
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+MAX_AMOUNT = Decimal("999999999999.99")
+
+
+def clean_text(text: object) -> object:
+    """Without control and invisible formatting characters, ends trimmed. HTML stays as typed: it is only ever text."""
+    if not isinstance(text, str):
+        return text
+    kept = (
+        c
+        for c in text
+        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
+    )
+    return "".join(kept).strip()
+
+
+def _currency(code: str) -> str:
+    if code.upper() not in moneyed.CURRENCIES:
+        raise ValueError(_("There is no currency %(code)s.") % {"code": code[:10]})
+    return code.upper()
+
+
+def _tags(tags: list[str]) -> list[str]:
+    return list(dict.fromkeys(tag for tag in tags if tag))
+
+
+def _empty_is_none(value: object) -> object:
+    return None if value == "" else value
+
+
+Line = Annotated[str, BeforeValidator(clean_text), Field(max_length=200)]
+Name = Annotated[str, BeforeValidator(clean_text), Field(min_length=1, max_length=200)]
+ShortLine = Annotated[str, BeforeValidator(clean_text), Field(max_length=120)]
+Text = Annotated[str, BeforeValidator(clean_text), Field(max_length=20_000)]
+Amount = Annotated[
+    Decimal | None,
+    BeforeValidator(_empty_is_none),
+    Field(ge=0, le=MAX_AMOUNT, max_digits=14, decimal_places=2),
+]
+Currency = Annotated[str, AfterValidator(_currency), Field(min_length=3, max_length=3)]
+Tag = Annotated[str, BeforeValidator(clean_text), Field(max_length=60)]
+Tags = Annotated[list[Tag], AfterValidator(_tags), Field(max_length=50)]
+Key = Annotated[int | None, BeforeValidator(_empty_is_none), Field(ge=1)]
+
+
+class Params(BaseModel):
+    """A field that is not given is not written; one that is not known is an error, never ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def given(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in self.model_fields_set}

@@ -1,0 +1,243 @@
+"""What can be done to the tasks of a deal: plan, follow up (the agents' way to plan), complete, move, cancel, claim."""
+
+import datetime as dt
+from typing import Literal
+
+from django.utils.translation import gettext_lazy as _
+
+from conflicts.actions import Action, register
+from conflicts.actors import Actor, Kind
+from conflicts.exceptions import GoalMet, RuleBroken
+from conflicts.sentences import Sentence, date
+from conflicts.work import Work
+from crm.actions.fields import Key, Name, Params
+from crm.clock import today_for
+from crm.models import Consent, Contact, Opportunity, Task
+from crm.models.contact import Channel, ConsentStatus
+from crm.models.task import TaskKind, TaskState
+from crm.next_steps import OPEN_TASKS, recalculate
+from crm.permissions import permits_deal
+
+NOT_ADDED = Sentence("task_not_added")
+NOT_CHANGED = Sentence("deal_not_changed")
+
+Kinds = Literal["todo", "call", "meeting", "mail"]
+
+
+class Plan(Params):
+    title: Name
+    kind: Kinds = "todo"
+    due_on: dt.date | None = None
+    due_at: dt.datetime | None = None
+    owner: Key = None
+    """Default: the owner of the deal, else the person who plans it."""
+
+
+def _check_open(work: Work) -> None:
+    if not work.subject.is_open:
+        raise RuleBroken(
+            "deal_closed",
+            state="terminal_state_found",
+            status=work.subject.get_status_display(),
+        )
+
+
+def add_task(work: Work) -> Task:
+    """The task that the params describe, as a write of this Work; the deal's next step follows."""
+    p = work.params
+    deal: Opportunity = work.subject
+    person = int(work.by.key) if work.by.is_person else None
+    task = Task(
+        opportunity=deal,
+        title=p.title,
+        kind=p.kind,
+        due_on=p.due_on,
+        due_at=p.due_at,
+        owner_id=p.owner or deal.owner_id or person,
+        made_by=str(work.by),
+        source=work.proposal.source,
+    )
+    work.add(task)
+    recalculate(work)
+    return task
+
+
+def _plan(work: Work) -> None:
+    add_task(work)
+
+
+class FollowUp(Plan):
+    due_on: dt.date
+    owner: Key = None
+
+
+def check_follow_up(work: Work) -> None:
+    """The invariants of a follow-up, on the state in force: open, contact allowed, nothing planned, same owner, consent."""
+    deal: Opportunity = work.subject
+    _check_open(work)
+    if deal.next_step_on and deal.next_step_on >= today_for(deal.owner, now=work.now):
+        setter = next(
+            (c.by for c in reversed(work.moved) if c.aspect == "tasks"), deal.changed_by
+        )
+        raise GoalMet(
+            "next_step_exists",
+            who=Actor.parse(setter).name,
+            next_step=deal.next_step,
+            day=date(deal.next_step_on),
+        )
+    if (
+        work.params.kind in (TaskKind.CALL, TaskKind.MAIL)
+        and not deal.stage.contact_allowed
+    ):
+        raise RuleBroken("stage_forbids_contact", stage=deal.stage.name)
+    if any(c.aspect == "owner" for c in work.moved):
+        raise RuleBroken(
+            "owner_changed", state="needs_reevaluation", owner=str(deal.owner or "-")
+        )
+    check_consent(work)
+
+
+def check_consent(work: Work) -> None:
+    """A contact who is blocked, or refused the channel of this task, is not planned to be contacted."""
+    channel = {"call": Channel.PHONE, "mail": Channel.EMAIL}.get(work.params.kind)
+    contact = next(
+        (obj for obj in work.basis.values() if isinstance(obj, Contact)), None
+    )
+    if channel is None or contact is None:
+        return
+    if contact.blocked:
+        raise RuleBroken("contact_blocked", contact=contact.name)
+    latest = Consent.objects.filter(contact=contact, channel=channel).first()
+    if latest and latest.status == ConsentStatus.REFUSED:
+        raise RuleBroken(
+            "consent_refused", contact=contact.name, channel=str(channel.label)
+        )
+
+
+class OneTask(Params):
+    task: Key
+
+
+class Reschedule(OneTask):
+    due_on: dt.date | None
+    due_at: dt.datetime | None = None
+
+
+def _task(work: Work) -> Task:
+    """The open task the params name. Raises RuleBroken, GoalMet: somebody settled or claimed it."""
+    task = (
+        Task.objects.select_related("claimed_by")
+        .filter(pk=work.params.task, opportunity=work.subject)
+        .first()
+    )
+    if task is None:
+        raise RuleBroken("task_gone")
+    if task.state != TaskState.OPEN:
+        raise GoalMet("task_settled", who=task.author.name)
+    if task.claimed_by and work.by.kind is not Kind.PERSON:
+        # A task that a person took is that person's to end.
+        raise RuleBroken(
+            "task_claimed", state="manual_action_detected", who=str(task.claimed_by)
+        )
+    return next(
+        (known for known in work.subject.open_tasks if known.pk == task.pk), task
+    )
+
+
+def _check_task(work: Work) -> None:
+    _task(work)
+
+
+def _complete(work: Work) -> None:
+    work.change(_task(work), state=TaskState.DONE.value, done_at=work.now)
+    recalculate(work)
+
+
+def _cancel(work: Work) -> None:
+    work.change(_task(work), state=TaskState.CANCELLED.value, done_at=work.now)
+    recalculate(work)
+
+
+def _reschedule(work: Work) -> None:
+    work.change(_task(work), due_on=work.params.due_on, due_at=work.params.due_at)
+    recalculate(work)
+
+
+def _check_claim(work: Work) -> None:
+    task = _task(work)
+    if task.claimed_by_id and str(task.claimed_by_id) != work.by.key:
+        raise RuleBroken("task_claimed_by_other", who=str(task.claimed_by))
+
+
+def _claim(work: Work) -> None:
+    work.change(_task(work), claimed_by_id=int(work.by.key))
+
+
+class Reopen(OneTask):
+    pass
+
+
+def _reopen(work: Work) -> None:
+    task = (
+        Task.objects.filter(pk=work.params.task, opportunity=work.subject)
+        .exclude(state=TaskState.OPEN)
+        .first()
+    )
+    if task is None:
+        raise RuleBroken("task_gone")
+    work.change(task, state=TaskState.OPEN.value, done_at=None)
+    recalculate(work)
+
+
+register(
+    Action(
+        name="opportunity.plan_task",
+        subject=Opportunity,
+        params=Plan,
+        words=_("Plan a task"),
+        check=_check_open,
+        apply=_plan,
+        writes_aspects=frozenset({"tasks"}),
+        permits=permits_deal,
+        avoided=NOT_ADDED,
+        preload=(OPEN_TASKS,),
+        join=("team",),
+    )
+)
+register(
+    Action(
+        name="opportunity.follow_up",
+        subject=Opportunity,
+        params=FollowUp,
+        words=_("Plan a follow-up"),
+        check=check_follow_up,
+        apply=_plan,
+        writes_aspects=frozenset({"tasks"}),
+        permits=permits_deal,
+        avoided=NOT_ADDED,
+        preload=(OPEN_TASKS,),
+        join=("team", "stage", "owner"),
+    )
+)
+for name, params, words, check, apply in (
+    ("complete_task", OneTask, _("Complete a task"), _check_task, _complete),
+    ("cancel_task", OneTask, _("Cancel a task"), _check_task, _cancel),
+    ("reschedule_task", Reschedule, _("Move a task"), _check_task, _reschedule),
+    ("claim_task", OneTask, _("Take a task"), _check_claim, _claim),
+    ("reopen_task", Reopen, _("Reopen a task"), lambda work: None, _reopen),
+):
+    register(
+        Action(
+            name=f"opportunity.{name}",
+            subject=Opportunity,
+            params=params,
+            words=words,
+            check=check,
+            apply=apply,
+            writes_aspects=frozenset({"tasks"}),
+            permits=permits_deal,
+            avoided=NOT_CHANGED,
+            preload=(OPEN_TASKS,),
+            join=("team",),
+        )
+    )

@@ -1,0 +1,26 @@
+from crm.models.activity import Activity
+from crm.models.company import Company
+from crm.models.contact import Consent, Contact, ContactPoint
+from crm.models.opportunity import Opportunity, Participant
+from crm.models.pipeline import Pipeline, Stage
+from crm.models.product import Product
+from crm.models.saved_view import SavedView
+from crm.models.task import Task
+from crm.models.user import Team, User
+
+__all__ = [
+    "Activity",
+    "Company",
+    "Consent",
+    "Contact",
+    "ContactPoint",
+    "Opportunity",
+    "Participant",
+    "Pipeline",
+    "Product",
+    "SavedView",
+    "Stage",
+    "Task",
+    "Team",
+    "User",
+]

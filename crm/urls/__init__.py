@@ -1,0 +1,11 @@
+"""The pages of the CRM, one file per room."""
+
+from crm.urls import board, day, deals, frame, records
+
+urlpatterns = [
+    *frame.urlpatterns,
+    *day.urlpatterns,
+    *board.urlpatterns,
+    *deals.urlpatterns,
+    *records.urlpatterns,
+]

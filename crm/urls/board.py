@@ -1,0 +1,5 @@
+"""URLs: board."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

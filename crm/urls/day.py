@@ -1,0 +1,5 @@
+"""URLs: day."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

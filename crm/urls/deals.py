@@ -1,0 +1,5 @@
+"""URLs: deals."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,5 @@
+"""URLs: frame."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

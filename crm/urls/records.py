@@ -1,0 +1,5 @@
+"""URLs: records."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
