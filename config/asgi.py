@@ -5,6 +5,6 @@ import os
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Only the web server pools: it answers on many threads. A worker's child is one thread, and a pool does not survive a fork.
+# Only the web server pools: it answers on many threads. A worker's child has one, and a pool does not survive a fork.
 os.environ.setdefault("VIGENTE_DATABASE_POOL", "16")
 application = get_asgi_application()

@@ -7,19 +7,19 @@ loses none: the sweep over rows finds it again. Next in the flow: `agents/tasks.
 import os
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-from django.conf import settings  # noqa: E402  (needs the variable above)
+from django.conf import settings  # asks for the variable above
 
-from config import embedded  # noqa: E402
+from config import embedded
 
-# A message is given to someone else if its worker has not acknowledged it for this long: well above the time limit.
+# How long a message may stay unacknowledged before another worker gets it. Far above a task's time, or it runs twice.
 VISIBILITY = 900
 TRANSPORT = {
     "visibility_timeout": VISIBILITY,
-    "unacked_restore_interval": 10,
+    "unacked_restore_interval": settings.VIGENTE_RESTORE_SECONDS,
     "unacked_restore_throttle": 1,
     "socket_timeout": 15,
     "socket_connect_timeout": 5,
@@ -28,12 +28,56 @@ TRANSPORT = {
     "retry_on_timeout": False,
 }
 
+# Each with an exchange of its own: under a common one, a message for one queue would land in both.
+QUEUES = ["default", "agents"]
+
 app = Celery("vigente")
 app.conf.update(
     broker_url=embedded.broker_url(settings.REDIS_URL),
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
     broker_transport_options=TRANSPORT,
     result_backend_transport_options=TRANSPORT,
     visibility_timeout=VISIBILITY,
+    # A page must not wait for a broker that is away; the sweep finds what could not be announced.
+    task_publish_retry_policy={"max_retries": 2, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.5},
+    # JSON only, and nobody reads results: an outcome is a row.
+    accept_content=["json"],
+    task_serializer="json",
+    result_serializer="json",
+    task_ignore_result=True,
+    # A worker that dies gives its message back; attempts are counted in the database.
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    worker_prefetch_multiplier=1,
+    task_soft_time_limit=120,
+    task_time_limit=150,
+    worker_cancel_long_running_tasks_on_connection_loss=True,
+    worker_soft_shutdown_timeout=60.0,
+    worker_enable_soft_shutdown_on_idle=True,
+    worker_hijack_root_logger=False,  # LOGGING in the settings decides
+    # Language models answer slowly: whatever may call one has a queue of its own.
+    task_default_queue="default",
+    task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUES],
+    task_default_exchange="default",
+    task_default_routing_key="default",
+    task_create_missing_queues=False,
+    timezone=settings.TIME_ZONE,
+    enable_utc=True,
+    # One leader at a time, however many schedulers run; a leader that froze is replaced after the lock's time.
+    beat_scheduler="redbeat.RedBeatScheduler",
+    beat_max_loop_interval=10,
+    redbeat_redis_url=settings.REDIS_URL,
+    redbeat_redis_options={"retry_period": 30, "socket_timeout": 15, "health_check_interval": 25},
+    redbeat_key_prefix="vigente:beat:",
+    redbeat_lock_timeout=60,
+    beat_schedule={
+        "sweep": {
+            "task": "agents.tasks.sweep",
+            "schedule": float(settings.VIGENTE_SWEEP_SECONDS),
+            # A sweep that nobody took before the next one is due is needless.
+            "options": {"queue": "agents", "expires": float(settings.VIGENTE_SWEEP_SECONDS)},
+        },
+    },
 )
 app.autodiscover_tasks(["agents", "crm"])

@@ -5,8 +5,10 @@ runs: it finds those of another process or starts them, and whoever leaves last 
 Next in the flow: `manage.py`, which holds them around a command, and `config/management/commands/run.py`.
 """
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -17,7 +19,17 @@ from config.embedded import home as homes
 from config.embedded.home import PROJECT, Home
 from config.embedded.problem import Problem
 
-__all__ = ["Problem", "broker_url", "database_settings", "home", "redis_url", "secret_key", "servers", "wanted"]
+__all__ = [
+    "Problem",
+    "broker_url",
+    "database_settings",
+    "erase",
+    "home",
+    "redis_url",
+    "secret_key",
+    "servers",
+    "wanted",
+]
 
 
 def load() -> environment.Environment:
@@ -64,17 +76,24 @@ def broker_url(url: str) -> str:
 @contextmanager
 def servers(
     env: environment.Environment | None = None, *, say: Callable[[str], None] = lambda line: None
-) -> Iterator[None]:
+) -> Iterator[Callable[[], None]]:
+    """The block gets a function that looks whether the servers still run and starts again what does not."""
     env = env or load()
     place = home(env)
     kinds = [postgres] if wanted(env) else []
     kinds += [] if env.has("REDIS_URL") else [redis]
     if not kinds:
-        yield
+        yield lambda: None
         return
 
-    def start() -> None:
+    def start(first: bool) -> None:
         for kind in kinds:
+            if kind.running(place):
+                if first:
+                    say(f"{kind.NAME} still runs from an earlier start; using it.")
+                continue
+            if not first:
+                say(f"{kind.NAME} had stopped; starting it again.")
             kind.start(place, say=say)
 
     def stop() -> None:
@@ -82,5 +101,21 @@ def servers(
             kind.stop(place)
 
     place.prepare()
-    with holders.holding(place, start=start, stop=stop):
-        yield
+    with holders.holding(place, start=start, stop=stop) as ensure:
+        yield ensure
+
+
+def erase(path: Path) -> bool:
+    """Delete a home with its data, unless somebody uses it; servers that nobody uses any more are stopped first."""
+    place = Home(path)
+    try:
+        if not holders.nobody(place):
+            return False
+        for kind in (redis, postgres):
+            kind.stop(place)
+        postgres.erase(place)
+    except Problem:
+        return False  # not ours
+    for directory in (place.sockets, place.path):
+        shutil.rmtree(directory, ignore_errors=True)
+    return True

@@ -37,7 +37,7 @@ class Seat:
     def credentials(self) -> dict[str, Any]:
         """For `subprocess`: as whom, where, and with none of the caller's PG* variables."""
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
-        drop = {} if self.user is None else {"user": self.user, "group": self.group, "extra_groups": []}
+        drop: dict[str, Any] = {} if self.user is None else {"user": self.user, "group": self.group, "extra_groups": []}
         return {"cwd": "/", "env": environment, "umask": 0o077, **drop}
 
     def version(self) -> str:

@@ -13,13 +13,21 @@ FORM = "postgres://user:password@host:port/name, with ?host=/directory for a Uni
 # Limits that no statement of ours comes near; they keep a stuck session from holding others up.
 LIMITS = {"lock_timeout": "3s", "statement_timeout": "30s", "idle_in_transaction_session_timeout": "60s"}
 # Options of libpq that may stand in the address besides the host.
-PASSED_ON = {"sslmode", "sslrootcert", "sslcert", "sslkey", "channel_binding", "target_session_attrs", "connect_timeout"}
+PASSED_ON = {
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "channel_binding",
+    "target_session_attrs",
+    "connect_timeout",
+}
 
 
 def database(url: str, *, pool: int = 0) -> dict[str, Any]:
     parts, port = split(url, variable="DATABASE_URL", schemes={"postgres", "postgresql"}, form=FORM)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    host = options.pop("host", None) or unquote(parts.hostname or "")
+    host = options.pop("host", "") or unquote(parts.hostname or "")
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise ImproperlyConfigured(f"DATABASE_URL names no database; it should look like {FORM}.")
@@ -30,7 +38,7 @@ def database(url: str, *, pool: int = 0) -> dict[str, Any]:
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
         host=host,
-        port=options.pop("port", None) or port,
+        port=options.pop("port", "") or port,
         more=options,
         pool=pool,
     )

@@ -1,6 +1,6 @@
 """Who uses the embedded servers: the first holder starts them, the last one stops them.
 
-Each holder keeps a shared lock on `users.lock` for as long as it lives; the kernel lets go of it however the holder ends.
+Each holder keeps a shared lock on `users.lock` for as long as it lives; the kernel lets go of it however it ends.
 Starting and stopping happen under the exclusive `start.lock`, so two first holders start one set of servers, and nobody
 joins while the last one is stopping them. Next in the flow: `config/embedded/postgres.py` and `redis.py`.
 """
@@ -19,19 +19,26 @@ PATIENCE = 90.0  # seconds; a first start with initdb on a slow disk takes some 
 
 
 @contextmanager
-def holding(home: Home, *, start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+def holding(home: Home, *, start: Callable[[bool], None], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """`start` is told whether nobody else was here: then whatever runs is a leftover."""
     users = open_lock(home.path / "users.lock")
     try:
         with alone(home):
+            first = free(users)
             take(users, fcntl.LOCK_SH)
             try:
-                start()
+                start(first)
             except BaseException:
                 if free(users):
                     stop()
                 raise
+
+        def ensure() -> None:
+            with alone(home):
+                start(False)
+
         try:
-            yield
+            yield ensure
         finally:
             with alone(home):
                 if free(users):
@@ -57,6 +64,15 @@ def free(users: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def nobody(home: Home) -> bool:
+    users = open_lock(home.path / "users.lock")
+    try:
+        with alone(home):
+            return free(users)
+    finally:
+        let_go(users)
 
 
 def let_go(lock: int) -> None:

@@ -89,7 +89,7 @@ class Home:
 
 
 def at(value: str, *, fast: bool = False) -> Home:
-    """The home that VIGENTE_HOME names; a relative path counts from the project, not from where one happens to stand."""
+    """The home that VIGENTE_HOME names; a relative path counts from the project, not from where one stands."""
     return Home((PROJECT / Path(value or ".vigente").expanduser()).resolve(), fast=fast)
 
 

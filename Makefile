@@ -1,0 +1,39 @@
+# `make run` tries it out, `make test` proves it. Both set themselves up; nothing has to be installed by hand.
+.DEFAULT_GOAL := help
+.PHONY: help setup lock run test browser lint fix types check
+python := .venv/bin/python
+# Chromium for the browser tests; another one may be named.
+export VIGENTE_CHROMIUM ?= /usr/bin/chromium
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+setup: ## find Python >= 3.12, make .venv, install the pinned packages
+	@scripts/setup
+
+run: setup ## start everything; Ctrl-C stops it
+	@exec $(python) manage.py run
+
+test: setup ## all tests but those in a browser
+	$(python) -m pytest -m "not browser" $(ARGS)
+
+browser: setup ## the tests in a browser
+	$(python) -m pytest -m browser $(ARGS)
+
+lint: setup ## style
+	$(python) -m ruff check .
+	$(python) -m ruff format --check .
+
+fix: setup ## style, mended
+	$(python) -m ruff check --fix .
+	$(python) -m ruff format .
+
+types: setup ## types
+	$(python) -m mypy
+
+check: lint types ## style, types, Django's own checks, no missing migration
+	$(python) manage.py check --fail-level WARNING
+	$(python) manage.py makemigrations --check --dry-run
+
+lock: setup ## renew requirements/ from pyproject.toml
+	$(python) scripts/lock.py

@@ -1,0 +1,43 @@
+"""The settings of the tests: those of the product, on servers of the test run's own.
+
+Guarantees that no test ever reads what a developer or a machine has set, least of all a DATABASE_URL.
+The servers are started by `tests/conftest.py`. Processes that a test starts inherit the environment and so the servers.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+PREFIX = "vigente-test-"
+OURS = {
+    "DATABASE_URL": "",  # empty counts as not set, and beats a `.env` file
+    "REDIS_URL": "",
+    "SECRET_KEY": "",
+    "ALLOWED_HOSTS": "",
+    "CSRF_TRUSTED_ORIGINS": "",
+    "HTTPS": "",
+    "DEBUG": "",
+    "TIME_ZONE": "",
+    "LOG_LEVEL": "WARNING",
+    "VIGENTE_DATABASE_POOL": "0",
+    "VIGENTE_EMBEDDED_FAST": "yes",
+    "VIGENTE_RESTORE_SECONDS": "1",
+    "VIGENTE_SWEEP_SECONDS": "",
+    "VIGENTE_WORKSPACE": "",
+    "VIGENTE_CURRENCY": "",
+    "VIGENTE_PORT": "",
+    "VIGENTE_WORKERS": "1",
+}
+
+if "VIGENTE_TEST_RUN" not in os.environ:  # else: a process that a test has started
+    home = Path(tempfile.mkdtemp(prefix=PREFIX))
+    home.chmod(0o755)  # under root, PostgreSQL's own user has to pass
+    os.environ.update(OURS, VIGENTE_HOME=str(home), VIGENTE_TEST_RUN=str(os.getpid()))
+
+from config.settings import *  # noqa: E402, F403
+from config.settings import DATABASES  # noqa: E402
+
+# The cluster is ours alone, so the test database has the name of the real one: commands and workers that a test starts
+# as processes find the same rows.
+DATABASES["default"]["TEST"] = {"NAME": DATABASES["default"]["NAME"]}
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick to make, and nobody's secret
