@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from config.embedded import processes
-from config.embedded.home import PROJECT
+from config.embedded.homes import PROJECT
 from config.embedded.problem import Problem
 
 LONGEST_PAUSE = 30.0  # seconds between two starts of a child that keeps dying
@@ -91,7 +91,7 @@ class Supervisor:
 
     def read(self, child: Child, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        with (self.log / f"{child.name}.log").open("a", buffering=1) as file:
+        with process.stdout, (self.log / f"{child.name}.log").open("a", buffering=1) as file:
             news = False
             for line in process.stdout:
                 try:

@@ -25,6 +25,7 @@ OURS = {
     "VIGENTE_SWEEP_SECONDS": "",
     "VIGENTE_WORKSPACE": "",
     "VIGENTE_CURRENCY": "",
+    "VIGENTE_PHONE_REGION": "",
     "VIGENTE_PORT": "",
     "VIGENTE_WORKERS": "1",
 }

@@ -14,9 +14,8 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from config import environment
-from config.embedded import addresses, holders, postgres, redis
-from config.embedded import home as homes
-from config.embedded.home import PROJECT, Home
+from config.embedded import addresses, holders, homes, postgres, redis
+from config.embedded.homes import PROJECT, Home
 from config.embedded.problem import Problem
 
 __all__ = [

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from config.embedded.home import Home, make_directory
+from config.embedded.homes import Home, make_directory
 from config.embedded.problem import Problem
 
 NAME = "vigente_postgres"

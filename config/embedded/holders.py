@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from config.embedded.home import Home, reason
+from config.embedded.homes import Home, reason
 from config.embedded.problem import Problem
 
 PATIENCE = 90.0  # seconds; a first start with initdb on a slow disk takes some 10

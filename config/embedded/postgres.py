@@ -16,7 +16,7 @@ import psutil
 import psycopg
 
 from config.embedded import account, processes
-from config.embedded.home import Home, make_directory, reason
+from config.embedded.homes import Home, make_directory, reason
 from config.embedded.problem import Problem
 
 NAME = "PostgreSQL"

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 
 from config.embedded import processes
-from config.embedded.home import Home
+from config.embedded.homes import Home
 from config.embedded.problem import Problem
 
 NAME = "Redis"

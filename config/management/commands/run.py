@@ -24,7 +24,7 @@ from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from config import embedded, environment
-from config.embedded.home import Home
+from config.embedded.homes import Home
 from config.supervisor import Child, Supervisor, end_left_over
 
 HOST = "127.0.0.1"

@@ -1,0 +1,71 @@
+"""Variables are read with their type, and a bad one is named."""
+
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import environment
+from config.environment import Environment
+
+
+def test_text_falls_back_to_its_default_when_empty() -> None:
+    env = Environment({"A": "  x ", "B": " "})
+    assert (env.text("A"), env.text("B", default="b"), env.text("C", default="c")) == ("x", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("value", "meaning"), [("yes", True), ("TRUE", True), ("1", True), ("off", False), ("No", False)]
+)
+def test_a_boolean_is_understood(value: str, meaning: bool) -> None:
+    assert Environment({"A": value}).boolean("A", default=not meaning) is meaning
+
+
+def test_a_boolean_that_is_none_names_its_variable() -> None:
+    with pytest.raises(ImproperlyConfigured, match="DEBUG is 'maybe'"):
+        Environment({"DEBUG": "maybe"}).boolean("DEBUG")
+
+
+@pytest.mark.parametrize("value", ["many", "1.5", "0", "70000"])
+def test_a_bad_number_names_its_variable(value: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="VIGENTE_PORT is"):
+        Environment({"VIGENTE_PORT": value}).integer("VIGENTE_PORT", default=8000, least=1, most=65535)
+
+
+def test_words_are_parted_by_spaces_or_commas() -> None:
+    assert Environment({"A": "a, b c"}).words("A") == ["a", "b", "c"]
+
+
+def test_the_process_beats_the_file(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("# a comment\n\nexport A=file\nB='quo ted'\nC=a=b\n")
+    env = environment.load(file, over={"A": "process"})
+    assert (env.text("A"), env.text("B"), env.text("C")) == ("process", "quo ted", "a=b")
+
+
+def test_a_line_that_is_no_assignment_is_named(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("A=1\nnonsense\n")
+    with pytest.raises(ImproperlyConfigured, match=r"line 2: expected NAME=value"):
+        environment.load(file)
+
+
+def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_bytes(b"A=\xff\xfe")
+    with pytest.raises(ImproperlyConfigured, match="cannot be read"):
+        environment.load(file)
+
+
+def test_every_variable_of_the_settings_is_explained() -> None:
+    """`.env.example` lists what the code asks for, and nothing else."""
+    import re
+
+    from config.embedded.homes import PROJECT
+
+    asked: set[str] = set()
+    for path in (PROJECT / "config").rglob("*.py"):
+        asked |= set(re.findall(r'env\.(?:text|boolean|integer|words|has)\(\s*"(\w+)"', path.read_text()))
+    listed = set(re.findall(r"^# (\w+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
+    assert asked <= listed
+    assert listed - asked <= {"VIGENTE_PYTHON"}  # asked by scripts/setup.py
