@@ -41,15 +41,15 @@ Line = Annotated[str, BeforeValidator(clean_text), Field(max_length=200)]
 Name = Annotated[str, BeforeValidator(clean_text), Field(min_length=1, max_length=200)]
 ShortLine = Annotated[str, BeforeValidator(clean_text), Field(max_length=120)]
 Text = Annotated[str, BeforeValidator(clean_text), Field(max_length=20_000)]
+# The limits stand on the type inside the union: on the union itself pydantic would compare them with None.
 Amount = Annotated[
-    Decimal | None,
+    Annotated[Decimal, Field(ge=0, le=MAX_AMOUNT, max_digits=14, decimal_places=2)] | None,
     BeforeValidator(_empty_is_none),
-    Field(ge=0, le=MAX_AMOUNT, max_digits=14, decimal_places=2),
 ]
 Currency = Annotated[str, AfterValidator(_currency), Field(min_length=3, max_length=3)]
 Tag = Annotated[str, BeforeValidator(clean_text), Field(max_length=60)]
 Tags = Annotated[list[Tag], AfterValidator(_tags), Field(max_length=50)]
-Key = Annotated[int | None, BeforeValidator(_empty_is_none), Field(ge=1)]
+Key = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_empty_is_none)]
 
 
 class Params(BaseModel):
