@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from config.embedded.homes import Home, make_directory
+from config.embedded.homes import Home, allowed, can_enter, make_directory, reason
 from config.embedded.problem import Problem
 
 NAME = "vigente_postgres"
@@ -58,7 +58,7 @@ def seat(home: Home, *, binaries: Path) -> Seat:
     data = home.postgres if can_enter(there, user, group) else refuge
     if data == refuge:
         make_directory(refuge.parent, mode=0o755)
-    if not (can_enter(binaries / "bin", user, group) and can_read(binaries / "bin" / "postgres", user, group)):
+    if not (can_enter(binaries / "bin", user, group) and allowed(binaries / "bin" / "postgres", user, group, bit=0o4)):
         binaries = copy(binaries)
     return Seat(data=data, binaries=binaries, user=user, group=group)
 
@@ -98,36 +98,27 @@ def entry(name: str) -> tuple[int, int] | None:
     return found.pw_uid, found.pw_gid
 
 
-def can_enter(directory: Path, user: int, group: int) -> bool:
-    return all(allowed(step, user, group, bit=0o1) for step in (directory, *directory.parents))
-
-
-def can_read(file: Path, user: int, group: int) -> bool:
-    return allowed(file, user, group, bit=0o4)
-
-
-def allowed(path: Path, user: int, group: int, *, bit: int) -> bool:
-    found = path.stat()
-    shift = 6 if found.st_uid == user else 3 if found.st_gid == group else 0
-    return bool(found.st_mode & (bit << shift))
-
-
 def copy(binaries: Path) -> Path:
-    """The binaries once more where the server's user can reach them, by hard link when the disk is the same."""
+    """The package once more where the server's user can reach it, together with the libraries that lie beside it."""
+    packages, inside = binaries.parent.parent, binaries.relative_to(binaries.parent.parent)
     made = (binaries / "bin" / "postgres").stat()
     target = REFUGE / f"binaries-{made.st_size:x}-{int(made.st_mtime):x}"
     if target.exists():
-        return target
+        return target / inside
     make_directory(REFUGE, mode=0o755)
     draft = target.with_name(f"{target.name}.{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
-    for part in ("bin", "lib", "share"):
-        shutil.copytree(binaries / part, draft / part, symlinks=True)
-    for path in (draft, *draft.rglob("*")):
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode | (0o555 if path.is_dir() or os.access(path, os.X_OK) else 0o444))
     try:
+        for part in (inside, Path(f"{inside.parts[0]}.libs")):
+            if (packages / part).exists():
+                shutil.copytree(packages / part, draft / part, symlinks=True, ignore=shutil.ignore_patterns("include"))
+        for path in (draft, *draft.rglob("*")):
+            if not path.is_symlink():
+                mode = path.stat().st_mode
+                path.chmod(mode | (0o555 if path.is_dir() or mode & 0o100 else 0o444))
         draft.rename(target)
-    except OSError:  # another process was first, with the same content
+    except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
-    return target
+        if not target.exists():  # else another process was first, with the same content
+            raise Problem(f"PostgreSQL could not be copied to {target}: {reason(error)}.") from None
+    return target / inside

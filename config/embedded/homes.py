@@ -17,6 +17,7 @@ from config.embedded.problem import Problem
 PROJECT = Path(__file__).resolve().parents[2]
 # The kernel's field for a socket's path holds 107 bytes on Linux, 103 on macOS; PostgreSQL adds a name of its own.
 LONGEST_SOCKET = 103
+STRANGER = (-1, -1)
 LONGEST_NAME = len("/pg/.s.PGSQL.5432")
 
 
@@ -38,13 +39,24 @@ class Home:
         return self.path / "redis"
 
     @property
+    def server_user(self) -> tuple[int, int]:
+        """Whose door it has to be, as far as known: the one who made the data. Under root, else, a stranger's."""
+        if os.geteuid() != 0:
+            return os.geteuid(), os.getegid()
+        try:
+            found = self.postgres.stat()
+        except OSError:
+            return STRANGER
+        return (found.st_uid, found.st_gid) if found.st_uid else STRANGER
+
+    @property
     def sockets(self) -> Path:
-        """Inside the home when the path is short enough, else a short directory named after the home."""
+        """Inside the home; or a directory named after it where the path is too long, or closed to PostgreSQL's user."""
         inside = self.path / "sockets"
-        if len(os.fsencode(inside)) + LONGEST_NAME <= LONGEST_SOCKET:
+        if len(os.fsencode(inside)) + LONGEST_NAME <= LONGEST_SOCKET and can_enter(self.path, *self.server_user):
             return inside
         digest = hashlib.sha256(os.fsencode(self.path)).hexdigest()[:12]
-        return Path(tempfile.gettempdir()) / f"vigente-{os.geteuid()}-{digest}"
+        return Path(tempfile.gettempdir()) / f"vigente-{digest}"
 
     @property
     def postgres_sockets(self) -> Path:
@@ -59,8 +71,8 @@ class Home:
             make_directory(directory, mode=0o755)
         # Others may pass through (PostgreSQL's own user must), each socket has a mode of its own.
         make_directory(self.sockets, mode=0o755)
-        owner = self.sockets.lstat()
-        if not stat.S_ISDIR(owner.st_mode) or owner.st_uid not in (os.geteuid(), 0):
+        found = self.sockets.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (os.geteuid(), 0, self.path.stat().st_uid):
             raise Problem(f"{self.sockets} belongs to someone else; set TMPDIR to a directory of your own.")
         if len(os.fsencode(self.sockets)) + LONGEST_NAME > LONGEST_SOCKET:
             raise Problem(f"The path {self.sockets} is too long for a socket; set TMPDIR to a short directory.")
@@ -91,6 +103,17 @@ class Home:
 def at(value: str, *, fast: bool = False) -> Home:
     """The home that VIGENTE_HOME names; a relative path counts from the project, not from where one stands."""
     return Home((PROJECT / Path(value or ".vigente").expanduser()).resolve(), fast=fast)
+
+
+def can_enter(directory: Path, user: int, group: int) -> bool:
+    """Whether that user may walk there; a part that does not exist yet is one that we will make open."""
+    return all(allowed(step, user, group, bit=0o1) for step in (directory, *directory.parents) if step.exists())
+
+
+def allowed(path: Path, user: int, group: int, *, bit: int) -> bool:
+    found = path.stat()
+    shift = 6 if found.st_uid == user else 3 if found.st_gid == group else 0
+    return bool(found.st_mode & (bit << shift))
 
 
 def make_directory(path: Path, *, mode: int) -> None:

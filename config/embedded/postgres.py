@@ -42,7 +42,7 @@ def start(home: Home, *, say: Callable[[str], None]) -> None:
             return
         say("PostgreSQL was still there from an earlier start but did not answer; starting it again.")
     clear(seat, say=say)
-    initialise(seat, home)
+    initialise(seat, home, say=say)
     launch(seat, home)
     create_database(home)
 
@@ -123,7 +123,7 @@ def belongs(process: psutil.Process, data: Path) -> bool:
         return False
 
 
-def initialise(seat: account.Seat, home: Home) -> None:
+def initialise(seat: account.Seat, home: Home, *, say: Callable[[str], None]) -> None:
     """Make the cluster beside its place and move it there whole: a start broken off half-way leaves nothing usable."""
     version = seat.data / "PG_VERSION"
     if version.exists():
@@ -131,6 +131,8 @@ def initialise(seat: account.Seat, home: Home) -> None:
         if made_by != ours:
             raise Problem(f"{seat.data} was made by PostgreSQL {made_by}, this is {ours}; move it away to begin anew.")
         return
+    if seat.data != home.postgres:
+        say(f"PostgreSQL has a user of its own that cannot enter {home.path}; its files are in {seat.data}.")
     draft = seat.data.with_name(seat.data.name + ".new")
     shutil.rmtree(draft, ignore_errors=True)
     make_directory(draft, mode=0o700)
@@ -141,7 +143,9 @@ def initialise(seat: account.Seat, home: Home) -> None:
     command += ["--no-sync"] if home.fast else []
     made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, **seat.credentials())
     if made.returncode:
-        words = [line for line in made.stderr.splitlines() if "error:" in line or "FATAL" in line]
+        words = made.stderr.splitlines()[-1:] + [
+            processes.STAMP.sub("", line) for line in made.stderr.splitlines() if "error:" in line or "FATAL" in line
+        ]
         shutil.rmtree(draft, ignore_errors=True)
         raise Problem(
             f"PostgreSQL could not make its files in {seat.data}: {words[-1] if words else 'no reason given'}"

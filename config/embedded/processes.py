@@ -4,6 +4,7 @@ Guarantees that a zombie counts as dead and that a reused process id is never ta
 a process is ours only if a word of its command line says so.
 """
 
+import re
 import signal
 import subprocess
 import time
@@ -13,6 +14,8 @@ from typing import Any
 
 import psutil
 
+# What a server writes before its words: when, and which process.
+STAMP = re.compile(r"^\S+ \S+ (\w+ )?\[\d+\] ")
 LARGEST_LOG = 5_000_000  # bytes, then one older file is kept beside it
 
 # Held so that a server that outlives its starter is not reported as a leak when the object is collected.
@@ -100,4 +103,5 @@ def last_words(log: Path, *, of: tuple[str, ...], since: int) -> str:
             lines = file.read().decode(errors="replace").splitlines()
     except OSError:
         return ""
-    return next((line.strip() for line in reversed(lines) if any(word in line for word in of)), "")
+    found = next((line for line in reversed(lines) if any(word in line for word in of)), "")
+    return STAMP.sub("", found).strip()

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from importlib import import_module, util
 from typing import Any
 
+import redis
 from django.contrib.auth import get_user_model
 from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand
@@ -121,6 +122,11 @@ def announce_servers(env: environment.Environment) -> None:
     except DatabaseError as error:
         raise embedded.Problem(f"The database does not answer: {first_line(error)}") from None
     say(f"PostgreSQL {version} ready{'' if embedded.wanted(env) else ' (from DATABASE_URL)'}")
+    try:
+        with redis.Redis.from_url(embedded.redis_url(env), socket_timeout=5) as queue:
+            queue.ping()
+    except redis.RedisError as error:
+        raise embedded.Problem(f"Redis does not answer: {first_line(error)}") from None
     say(f"Redis ready{' (from REDIS_URL)' if env.has('REDIS_URL') else ''}")
 
 
@@ -154,7 +160,7 @@ def logins() -> list[tuple[str, str, str]]:
     """Those of the sample workspace, as far as they are in this database."""
     if util.find_spec("crm.sample") is None:
         return []
-    sample = [tuple(map(str, entry)) for entry in import_module("crm.sample").LOGINS]
+    sample = [tuple(map(str, entry)) for entry in getattr(import_module("crm.sample"), "LOGINS", [])]
     users = get_user_model()._default_manager.values_list(get_user_model().USERNAME_FIELD, flat=True)
     known = set(users.filter(**{f"{get_user_model().USERNAME_FIELD}__in": [entry[1] for entry in sample]}))
     connections.close_all()
