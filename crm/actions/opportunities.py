@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from conflicts.actions import Action, register
+from conflicts.actions import Action, register, related
 from conflicts.actors import Kind
 from conflicts.exceptions import Clash, RuleBroken
 from conflicts.sentences import Sentence
@@ -53,16 +53,14 @@ def _create(work: Work) -> None:
         product_id=p.product,
         pipeline_id=stage.pipeline_id,
         stage=stage,
-        stage_since=(p.closed_on if status is not Status.OPEN else p.opened_on)
-        or today,
+        stage_since=(p.closed_on if status is not Status.OPEN else p.opened_on) or today,
         status=status,
         lost_reason=p.lost_reason,
         amount=p.amount,
         currency=p.currency or settings.VIGENTE_CURRENCY,
         owner_id=p.owner,
         team_id=team_of(p.owner),
-        opened_on=p.opened_on
-        or (today if status is Status.OPEN and work.by.kind is Kind.PERSON else None),
+        opened_on=p.opened_on or (today if status is Status.OPEN and work.by.kind is Kind.PERSON else None),
         expected_close=p.expected_close,
         closed_on=(p.closed_on or today) if status is not Status.OPEN else None,
         decision=p.decision,
@@ -84,11 +82,7 @@ def _stage(pk: int | None) -> Stage:
 
 def team_of(owner: int | None) -> int | None:
     """A deal belongs to its owner's team."""
-    return (
-        User.objects.filter(pk=owner).values_list("team_id", flat=True).first()
-        if owner
-        else None
-    )
+    return User.objects.filter(pk=owner).values_list("team_id", flat=True).first() if owner else None
 
 
 class Edit(Params):
@@ -127,7 +121,7 @@ class Move(Params):
     reason: Line = ""
     """Needed for a lost stage."""
     on: dt.date | None = None
-    """The day it was closed, where that was not today."""
+    """The day it happened, where that was not today (what is told later, what comes from another system)."""
 
 
 def _check_move(work: Work) -> None:
@@ -154,10 +148,11 @@ def _move(work: Work) -> None:
     before, target = deal.stage, _stage(work.params.stage)
     status = Status(target.kind)
     day = work.params.on or work.now.date()
-    days = (work.now.date() - deal.stage_since).days
+    at = dt.datetime.combine(day, dt.time(12), tzinfo=dt.UTC) if work.params.on else work.now
+    days = max((day - deal.stage_since).days, 0)
     work.set(
         stage=target.pk,
-        stage_since=day if status is not Status.OPEN else work.now.date(),
+        stage_since=day,
         status=status.value,
         closed_on=day if status is not Status.OPEN else None,
         lost_reason=work.params.reason if status is Status.LOST else "",
@@ -167,7 +162,7 @@ def _move(work: Work) -> None:
         Activity(
             opportunity=deal,
             kind=ActivityKind.STAGE,
-            at=work.now,
+            at=min(at, work.now),
             by=str(work.by),
             text=work.params.reason,
             facts=facts,
@@ -197,7 +192,6 @@ register(
         writes=lambda p: p.given(),
         permits=permits_deal,
         avoided=NOT_CHANGED,
-        join=("team",),
     )
 )
 register(
@@ -211,7 +205,7 @@ register(
         writes=lambda p: {"stage": p.stage},
         permits=permits_deal,
         avoided=NOT_CHANGED,
-        join=("team", "stage"),
+        loads=(related("stage"),),
     )
 )
 
