@@ -183,7 +183,9 @@ def fetch():
             return None
         say("Fetching Python 3.12 ...")
         environment = dict(os.environ, UV_PYTHON_INSTALL_DIR=FETCHED)
-        run([uv, "python", "install", "--no-bin", "3.12"], environment=environment)
+        made = run([uv, "python", "install", "--no-bin", "3.12"], environment=environment)
+        if made.returncode:
+            say("It could not be fetched: {}".format(last_line(made)))
     found = sorted(glob.glob(os.path.join(FETCHED, "*3.12*", "bin", "python3")))
     return found[-1] if found and version_of(found[-1]) else None
 
