@@ -5,15 +5,16 @@ An action's `check` speaks by raising GoalMet, RuleBroken or Clash (conflicts/ex
 the `Work` it gets. Next in the flow: `conflicts/gate.py`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import prefetch_related_objects
 from pydantic import BaseModel, ValidationError
 
 from conflicts.actors import Actor
 from conflicts.exceptions import BadParams, UnknownAction
+from conflicts.messages import message
 from conflicts.models.versioned import VersionedModel
 from conflicts.sentences import Sentence
 from conflicts.work import Work
@@ -44,13 +45,20 @@ class Action:
     """Makes a new subject: needs no basis."""
     avoided: Sentence | None = None
     """What did not happen when this was not applied."""
-    preload: tuple["str | Prefetch[Any]", ...] = field(default=())
-    """Relations that check and apply look at; loaded once for all subjects of a batch."""
-    join: tuple[str, ...] = field(default=())
-    """Foreign keys to load with the subject."""
+    loads: tuple[Callable[[Sequence[Any]], None], ...] = ()
+    """Functions that load, for all locked subjects of a batch at once, what check and apply look at."""
 
 
 _ACTIONS: dict[str, Action] = {}
+
+
+def related(*names: str) -> Callable[[Sequence[Any]], None]:
+    """For `Action.loads`: the objects behind these foreign keys, a query each."""
+
+    def load(found: Sequence[Any]) -> None:
+        prefetch_related_objects(list(found), *names)
+
+    return load
 
 
 def register(action: Action) -> Action:
@@ -81,5 +89,5 @@ def validate(action: Action, params: Mapping[str, Any]) -> BaseModel:
         found: dict[str, list[str]] = {}
         for line in error.errors():
             name = str(line["loc"][0]) if line["loc"] else ""
-            found.setdefault(name, []).append(line["msg"].removeprefix("Value error, "))
+            found.setdefault(name, []).append(message(line))
         raise BadParams(found) from None

@@ -17,6 +17,10 @@ class Kind(StrEnum):
     SYSTEM = "system"
 
 
+LONGEST = 200
+"""Characters that every column for an actor holds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """`key` is stable (an account's id, an agent's slug); `name` is what a reader sees."""
@@ -28,7 +32,9 @@ class Actor:
     """The signed-in account, where there is one: permissions are asked of it, nothing of it is stored."""
 
     def __str__(self) -> str:
-        return f"{self.kind}:{self.key}:{self.name}"
+        return f"{self.kind}:{self.key}:{self.name}"[
+            :LONGEST
+        ]  # cut in one place, or a long name would refuse its own evidence
 
     @classmethod
     def parse(cls, text: str) -> "Actor":
@@ -50,9 +56,7 @@ class Actor:
 
 def person(user: Any) -> Actor:
     """The actor for a signed-in account."""
-    return Actor(
-        Kind.PERSON, str(user.pk), user.get_full_name() or user.get_username(), user
-    )
+    return Actor(Kind.PERSON, str(user.pk), user.get_full_name() or user.get_username(), user)
 
 
 def agent(key: str, name: str) -> Actor:

@@ -18,26 +18,15 @@ from conflicts.models.versioned import ChildModel, VersionedModel
 
 def guarded_models() -> list[type[models.Model]]:
     """Every table that the guard must hold: subjects and their children."""
-    return [
-        model
-        for model in apps.get_models()
-        if issubclass(model, VersionedModel | ChildModel)
-    ]
+    return [model for model in apps.get_models() if issubclass(model, VersionedModel | ChildModel)]
 
 
 @register(Tags.models)
 def models_are_protected(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     found: list[CheckMessage] = []
     for model in guarded_models():
-        if not any(
-            isinstance(t, guard.SubjectGuard | guard.ChildGuard)
-            for t in guard.triggers(model)
-        ):
-            found.append(
-                Error(
-                    "This table has no guard trigger.", obj=model, id="conflicts.E001"
-                )
-            )
+        if not any(isinstance(t, guard.SubjectGuard | guard.ChildGuard) for t in guard.triggers(model)):
+            found.append(Error("This table has no guard trigger.", obj=model, id="conflicts.E001"))
         try:
             history.events_of(model)
         except LookupError:
@@ -49,9 +38,7 @@ def models_are_protected(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessa
                     id="conflicts.E002",
                 )
             )
-        for name in (
-            getattr(model, "policy", None).rules if hasattr(model, "policy") else ()
-        ):  # type: ignore[union-attr]
+        for name in getattr(model, "policy", None).rules if hasattr(model, "policy") else ():  # type: ignore[union-attr]
             try:
                 model._meta.get_field(name)
             except FieldDoesNotExist:
@@ -66,9 +53,7 @@ def models_are_protected(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessa
 
 
 @register(Tags.database)
-def guards_are_installed(
-    app_configs: Any, databases: Any = None, **kwargs: Any
-) -> Sequence[CheckMessage]:
+def guards_are_installed(app_configs: Any, databases: Any = None, **kwargs: Any) -> Sequence[CheckMessage]:
     found: list[CheckMessage] = []
     for alias in databases or ():
         executor = MigrationExecutor(connections[alias])
@@ -80,14 +65,14 @@ def guards_are_installed(
                 " WHERE t.tgname LIKE 'pgtrigger_guard_%%' AND t.tgenabled <> 'D'"
             )
             guarded = {name for (name,) in cursor.fetchall()}
-        for model in guarded_models():
-            if model._meta.db_table not in guarded:
-                found.append(
-                    Error(
-                        f"The table {model._meta.db_table} has lost its guard trigger.",
-                        hint="Run manage.py migrate; if it says nothing to do, manage.py pgtrigger install.",
-                        obj=model,
-                        id="conflicts.E004",
-                    )
-                )
+        found += [
+            Error(
+                f"The table {model._meta.db_table} has lost its guard trigger.",
+                hint="Run manage.py migrate; if it says nothing to do, manage.py pgtrigger install.",
+                obj=model,
+                id="conflicts.E004",
+            )
+            for model in guarded_models()
+            if model._meta.db_table not in guarded
+        ]
     return found

@@ -32,12 +32,10 @@ class BadParams(KernelError):
 
     def __init__(self, errors: dict[str, list[str]]) -> None:
         self.errors = errors
-        super().__init__(
-            "; ".join(f"{field}: {' '.join(lines)}" for field, lines in errors.items())
-        )
+        super().__init__("; ".join(f"{field}: {' '.join(lines)}" for field, lines in errors.items()))
 
 
-class Verdict(Exception):  # noqa: N818 - a message from a check to the gate, not an error
+class Verdict(Exception):
     """What a check says to the gate: a sentence code with its facts. Never leaves the gate.
 
     `state` is one of the eight of `conflicts.models.State`; without it the gate tells it from who moved what.

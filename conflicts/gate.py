@@ -22,16 +22,18 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 
 from conflicts import actions, guard, history, records, writing
 from conflicts.actions import Action
 from conflicts.actors import Actor
+from conflicts.batch import Answer, Batch
 from conflicts.exceptions import Clash, GoalMet, RuleBroken, Verdict
 from conflicts.merging import Merged, merge
 from conflicts.models import Conflict, LedgerEntry
 from conflicts.outcomes import Difference, Outcome, Result
 from conflicts.proposals import Proposal, subjects
+from conflicts.reading import Rows
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence, aspects
 from conflicts.signals import Committed, committed
@@ -46,6 +48,8 @@ BATCH = 500
 BUSY = frozenset({"40001", "40P01", "55P03"})
 """SQLSTATEs for serialization failure, deadlock and lock timeout: nothing was written, the row is contended."""
 
+UNIQUE = "23505"
+
 type Settle = Callable[[Sequence[tuple[Proposal, Outcome]]], None]
 
 
@@ -58,9 +62,7 @@ def commit(proposal: Proposal, *, settle: Settle | None = None) -> Outcome:
     return commit_many([proposal], settle=settle)[0]
 
 
-def commit_many(
-    proposals: Sequence[Proposal], *, settle: Settle | None = None
-) -> list[Outcome]:
+def commit_many(proposals: Sequence[Proposal], *, settle: Settle | None = None) -> list[Outcome]:
     """As `commit` for each, many subjects in one transaction; one bad subject never stops the others.
 
     Outcomes come in the order of the proposals. Two proposals for one subject are taken one after the other.
@@ -69,8 +71,7 @@ def commit_many(
     outcomes: dict[int, Outcome] = {}
     for wave in _waves(proposals):
         pairs = [parsed[index] for index in wave]
-        for index, outcome in zip(wave, _commit_wave(pairs, settle), strict=True):
-            outcomes[index] = outcome
+        outcomes |= zip(wave, _commit_wave(pairs, settle), strict=True)
     return [outcomes[index] for index in range(len(proposals))]
 
 
@@ -79,14 +80,8 @@ def _waves(proposals: Sequence[Proposal]) -> Iterator[list[int]]:
     wave: list[int] = []
     seen: set[Ref | str] = set()
     for index, proposal in enumerate(proposals):
-        marks = {
-            mark
-            for mark in (*(r.subject for r in proposal.basis), proposal.key)
-            if mark
-        }
-        if wave and (
-            seen & marks or len(wave) >= BATCH or proposals[wave[-1]].by != proposal.by
-        ):
+        marks: set[Ref | str] = {read.subject for read in proposal.basis} | ({proposal.key} - {""})
+        if wave and (seen & marks or len(wave) >= BATCH or proposals[wave[-1]].by != proposal.by):
             yield wave
             wave, seen = [], set()
         wave.append(index)
@@ -98,9 +93,7 @@ def _waves(proposals: Sequence[Proposal]) -> Iterator[list[int]]:
 type Pair = tuple[Proposal, Any]
 
 
-def _commit_wave(
-    pairs: Sequence[Pair], settle: Settle | None, *, again: bool = True
-) -> list[Outcome]:
+def _commit_wave(pairs: Sequence[Pair], settle: Settle | None, *, again: bool = True) -> list[Outcome]:
     try:
         with transaction.atomic():
             return _attempt(pairs, settle)
@@ -112,27 +105,21 @@ def _commit_wave(
                 *_commit_wave(pairs[:middle], settle),
                 *_commit_wave(pairs[middle:], settle),
             ]
-        if again and _constraint(error).startswith("conflicts_ledgerentry"):
-            # Lost the race for the key between our look and our INSERT: the winner's answer is there now.
+        if again and _sqlstate(error) == UNIQUE:
+            # Lost the race for a key (the ledger's, or a name's) between our look and our INSERT. The winner is there
+            # now: under our own idempotency key its answer is ours, else the action's check says it in words.
             return _commit_wave(pairs, settle, again=False)
         return [_refused_by_database(pairs[0][0], error, settle)]
 
 
 def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     proposals = [proposal for proposal, _ in pairs]
-    now = _sign(proposals[0])
-    locked = _lock(proposals)
-    # After the lock: a twin that was waiting for our subject must find our answer, not our newer version.
-    answered = {
-        entry.key: entry
-        for entry in LedgerEntry.objects.filter(
-            key__in=[p.key for p in proposals if p.key]
-        )
-    }
+    now, locked, answered = _open(proposals)
 
     judged: list[tuple[Work, Outcome]] = []
+    memo: dict[Any, Any] = {}
     for proposal, params in pairs:
-        work = Work(proposal=proposal, params=params, now=now)
+        work = Work(proposal=proposal, params=params, now=now, memo=memo)
         judged.append((work, _judge(work, locked, answered)))
 
     writing.write([work for work, outcome in judged if outcome.written])
@@ -146,41 +133,35 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     return outcomes
 
 
-def _sign(proposal: Proposal) -> dt.datetime:
-    """Name the author for the guard's stamp and read the one clock, in one round trip."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT clock_timestamp(), set_config(%s, %s, true)",
-            [guard.ACTOR_SETTING, str(proposal.by)[:200]],
-        )
-        return cursor.fetchone()[0]  # type: ignore[no-any-return]
+def _open(proposals: Sequence[Proposal]) -> tuple[dt.datetime, dict[Ref, Any], dict[str, LedgerEntry]]:
+    """Sign, lock and look: the transaction's one clock, every subject in force, answers already given."""
+    batch = Batch()
+    clock = _sign(batch, proposals[0])
+    wanted = {
+        model: Rows(batch, model, "id", [ref.pk for ref in refs], lock=True)
+        for model, refs in groupby(subjects(proposals), key=lambda ref: ref.model)
+    }
+    # After the locks: a twin that was waiting for our subject must find our answer, not our newer version.
+    entries = Rows(batch, LedgerEntry, "key", [proposal.key for proposal in proposals if proposal.key])
+    batch.send()
 
-
-def _lock(proposals: Sequence[Proposal]) -> dict[Ref, Any]:
-    """Every subject of every basis, in ascending order. FOR NO KEY UPDATE: a child's foreign key need not wait."""
-    wanted = {p.action for p in proposals}
-    known = [actions.get(name) for name in sorted(wanted)]
+    known = [actions.get(name) for name in sorted({proposal.action for proposal in proposals})]
     locked: dict[Ref, Any] = {}
-    for label, refs in groupby(subjects(proposals), key=lambda ref: ref.label):
-        pks = [ref.pk for ref in refs]
-        model = Ref(label, 0).model
-        rows = (
-            model._base_manager.filter(pk__in=pks)
-            .order_by("pk")
-            .select_for_update(of=("self",), no_key=True)
-        )
-        mine = [action for action in known if action.subject is model]
-        joins = {name for action in mine for name in action.join}
-        preloads = {name for action in mine for name in action.preload}
-        rows = rows.select_related(*joins) if joins else rows
-        for row in rows.prefetch_related(*preloads) if preloads else rows:
-            locked[Ref(label, row.pk)] = row
-    return locked
+    for model, answer in wanted.items():
+        found = answer.all()
+        for load in dict.fromkeys(load for action in known if action.subject is model for load in action.loads):
+            load(found)
+        locked.update({Ref.of(row): row for row in found})
+    return clock.rows[0][0], locked, {entry.key: entry for entry in entries.all()}
 
 
-def _judge(
-    work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry]
-) -> Outcome:
+def _sign(batch: Batch, proposal: Proposal) -> Answer:
+    """Name the author for the guard's stamp, and read the clock."""
+    sql = "SELECT clock_timestamp(), set_config(%s, %s, true)"
+    return batch.add(sql, [guard.ACTOR_SETTING, str(proposal.by)[:200]])
+
+
+def _judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry]) -> Outcome:
     """Questions 1 to 5; with a written outcome, `work` holds what 6 is to write."""
     proposal = work.proposal
     action = actions.get(proposal.action)
@@ -193,9 +174,7 @@ def _judge(
 
     missing = [r.subject for r in proposal.basis if r.subject not in locked]
     if missing or (not proposal.basis and not action.creates):
-        return _outcome(
-            work, Result.REFUSED, Sentence("gone"), state="version_conflict"
-        )
+        return _outcome(work, Result.REFUSED, Sentence("gone"), state="version_conflict")
     work.basis = {r.subject: locked[r.subject] for r in proposal.basis}
     work.subject = locked[proposal.subject] if proposal.subject else None
 
@@ -223,7 +202,9 @@ def _judge(
                 "not_mergeable",
                 **_who_and_what(work, {d.field for d in work.differences}),
             )
-        if not work.writes and not action.writes_aspects and action.writes(work.params):
+        if not (work.writes or action.writes_aspects or action.creates):
+            if work.overruled:
+                raise GoalMet("person_was_faster", **_who_and_what(work, work.overruled))
             return _outcome(work, Result.APPLIED, unchanged=True)
         action.apply(work)
     except GoalMet as verdict:
@@ -235,11 +216,7 @@ def _judge(
 
     if work.result is Result.APPLIED and work.moved:
         work.result = Result.REBASED
-    words = (
-        None
-        if work.result is Result.APPLIED
-        else Sentence(work.result.value, _who_and_what(work, None))
-    )
+    words = None if work.result is Result.APPLIED else Sentence(work.result.value, _who_and_what(work, None))
     return _outcome(work, work.result, words)
 
 
@@ -253,14 +230,10 @@ def _look(work: Work) -> set[str]:
         moved = history.changes_since(basis.subject, basis.version)
         work.moved += moved
         now_is = read(current, basis.values)
-        touched |= {
-            name for name, value in basis.values.items() if now_is[name] != value
-        }
+        touched |= {name for name, value in basis.values.items() if now_is[name] != value}
         touched |= basis.aspects & {change.aspect for change in moved}
         if current.version < basis.version:
-            touched.add(
-                "version"
-            )  # read from a future that a restored backup has taken back
+            touched.add("version")  # read from a future that a restored backup has taken back
     return touched
 
 
@@ -273,18 +246,15 @@ def _merge(work: Work, action: Action) -> None:
     basis = work.proposal.basis[0]
     current = read(work.subject, wanted)
     stale = work.subject.version != basis.version
-    base = (
-        {**(history.values_at(basis.subject, basis.version) or {}), **basis.values}
-        if stale
-        else current
-    )
+    known = {**(history.values_at(basis.subject, basis.version) or {}), **basis.values} if stale else current
+    base = {name: known.get(name) for name in wanted}  # a version that never was has no values
     differences: list[Difference] = []
     for name, value in wanted.items():
         field = action.subject._meta.get_field(name)
-        proposed = plain(value, field)
+        proposed = plain(value, field)  # type: ignore[arg-type]
         if proposed == base[name] or proposed == current[name]:
             continue  # the author did not touch it, or both say the same
-        theirs = next((c.by for c in reversed(work.moved) if c.aspect == name), "")
+        theirs = next((c.by for c in reversed(work.moved) if (c.subject, c.aspect) == (basis.subject, name)), "")
         answer = merge(
             rule=action.subject.policy.rule(name),
             base=base[name],
@@ -303,13 +273,13 @@ def _merge(work: Work, action: Action) -> None:
                 )
             )
         elif answer.value != current[name]:
-            work.writes[name] = (
-                value
-                if answer.value == proposed
-                else native(action.subject, name, answer.value)
-            )
+            work.writes[name] = value if answer.value == proposed else native(action.subject, name, answer.value)
             if base[name] != current[name]:
                 work.result = Result.MERGED
+        else:  # the rule keeps theirs: to be said, not to be passed over as "so already"
+            work.overruled.add(name)
+    if work.overruled and work.writes:
+        work.result = Result.MERGED
     work.differences = tuple(differences)
 
 
@@ -326,19 +296,16 @@ def _completed(work: Work, outcome: Outcome) -> Outcome:
     )
 
 
-def _keep_evidence(
-    works: Sequence[Work], outcomes: Sequence[Outcome], now: dt.datetime
-) -> list[Outcome]:
+def _keep_evidence(works: Sequence[Work], outcomes: Sequence[Outcome], now: dt.datetime) -> list[Outcome]:
     kept = {
         index: records.record(work.proposal, outcome, subject=work.subject, now=now)
         for index, (work, outcome) in enumerate(zip(works, outcomes, strict=True))
         if records.leaves_record(outcome)
     }
     if kept:
-        Conflict.objects.bulk_create(kept.values())
+        writing.insert(kept.values())
     return [
-        replace(outcome, record=kept[index].pk) if index in kept else outcome
-        for index, outcome in enumerate(outcomes)
+        replace(outcome, record=kept[index].pk) if index in kept else outcome for index, outcome in enumerate(outcomes)
     ]
 
 
@@ -354,16 +321,14 @@ def _write_ledger(proposals: Sequence[Proposal], outcomes: Sequence[Outcome]) ->
         if p.key and outcome.result is not Result.DUPLICATE and not _key_reused(outcome)
     ]
     if entries:
-        LedgerEntry.objects.bulk_create(entries)
+        writing.insert(entries)
 
 
 def _key_reused(outcome: Outcome) -> bool:
     return outcome.sentence is not None and outcome.sentence.code == "key_reused"
 
 
-def _close_settled(
-    proposals: Iterable[Proposal], outcomes: Iterable[Outcome], now: dt.datetime
-) -> None:
+def _close_settled(proposals: Iterable[Proposal], outcomes: Iterable[Outcome], now: dt.datetime) -> None:
     """Compare-and-swap on "still open": of two people who settle one conflict, the second finds it settled."""
     for proposal, outcome in zip(proposals, outcomes, strict=True):
         if proposal.settles and outcome.done:
@@ -378,18 +343,14 @@ def _announce(works: Sequence[Work], outcomes: Sequence[Outcome]) -> None:
             subject=Ref.of(work.subject),
             version=work.subject.version,
             by=str(work.by),
-            aspects=sorted(
-                {*work.changes, *(child.aspect for child in _children(work))}
-            ),
+            aspects=sorted({*work.changes, *(child.aspect for child in _children(work))}),
             action=work.proposal.action,
         )
         for work, outcome in zip(works, outcomes, strict=True)
         if outcome.written
     ]
     if commits:
-        transaction.on_commit(
-            lambda: committed.send_robust(sender=None, commits=commits), robust=True
-        )
+        transaction.on_commit(lambda: committed.send_robust(sender=None, commits=commits), robust=True)
 
 
 def _children(work: Work) -> Iterator[Any]:
@@ -398,9 +359,7 @@ def _children(work: Work) -> Iterator[Any]:
 
 
 def _told(work: Work, result: Result, verdict: Verdict) -> Outcome:
-    return _outcome(
-        work, result, Sentence(verdict.code, verdict.facts), state=verdict.state
-    )
+    return _outcome(work, result, Sentence(verdict.code, verdict.facts), state=verdict.state)
 
 
 def _outcome(
@@ -437,12 +396,8 @@ def _state(work: Work) -> str:
 
 def _who_and_what(work: Work, names: Iterable[str] | None) -> dict[str, Any]:
     """The facts of a sentence: who moved it last, and which of the moved (all, or those in `names`) it is about."""
-    moved = [c for c in work.moved if names is None or c.aspect in names] or list(
-        work.moved
-    )
-    label = (
-        moved[0].subject if moved else work.proposal.subject or Ref.of(work.subject)
-    ).label
+    moved = [c for c in work.moved if names is None or c.aspect in names] or list(work.moved)
+    label = (moved[0].subject if moved else work.proposal.subject or Ref.of(work.subject)).label
     shown = dict.fromkeys(c.aspect for c in moved) or dict.fromkeys(names or ())
     return {
         "who": Actor.parse(moved[-1].by).name if moved else "-",
@@ -450,31 +405,25 @@ def _who_and_what(work: Work, names: Iterable[str] | None) -> dict[str, Any]:
     }
 
 
-def _constraint(error: Exception) -> str:
-    return str(
-        getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or ""
-    )
+def _sqlstate(error: Exception) -> str:
+    return getattr(error.__cause__, "sqlstate", None) or ""
 
 
-def _refused_by_database(
-    proposal: Proposal, error: Exception, settle: Settle | None
-) -> Outcome:
+def _refused_by_database(proposal: Proposal, error: Exception, settle: Settle | None) -> Outcome:
     """The database had the last word: say it as an outcome, and keep the record the rollback took away.
 
     Raises `error` again if it is none of the expected ends of a race.
     """
-    sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
+    sqlstate = _sqlstate(error)
     if sqlstate in BUSY:
         sentence = Sentence("busy")
     elif isinstance(error, writing.LostRow) or sqlstate == guard.STALE_WRITE:
         sentence = Sentence("moved", {"who": "-", "what": "-"})
-    elif isinstance(error, IntegrityError) and sqlstate in ("23505", "23P01"):
+    elif isinstance(error, IntegrityError) and sqlstate in (UNIQUE, "23P01"):
         sentence = Sentence("taken")
     else:
         raise error
-    logger.warning(
-        "Refused by the database: %s %s (%s)", proposal.action, proposal.subject, error
-    )
+    logger.warning("Refused by the database: %s %s (%s)", proposal.action, proposal.subject, error)
     outcome = Outcome(
         result=Result.CONFLICT,
         subject=proposal.subject,
@@ -482,8 +431,10 @@ def _refused_by_database(
         state="version_conflict",
     )
     with transaction.atomic():
-        now = _sign(proposal)
-        row = records.record(proposal, outcome, subject=None, now=now)
+        batch = Batch()
+        clock = _sign(batch, proposal)
+        batch.send()
+        row = records.record(proposal, outcome, subject=None, now=clock.rows[0][0])
         row.save(force_insert=True)
         outcome = replace(outcome, record=row.pk)
         if settle:

@@ -46,8 +46,8 @@ _SUBJECT = f"""
             USING ERRCODE = '{STALE_WRITE}';
     END IF;
     IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN
-        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone', TG_TABLE_NAME, NEW.id, NEW.version
-            USING ERRCODE = '{STALE_WRITE}';
+        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',
+            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = '{STALE_WRITE}';
     END IF;
     {_STAMP}
     NEW.changed_in := pg_current_xact_id()::text::bigint;
@@ -92,9 +92,7 @@ class ChildGuard(pgtrigger.Trigger):
 
     def get_func(self, model: Any) -> str:
         field = model._meta.get_field(self.subject_field)
-        return _CHILD.format(
-            column=field.column, table=field.related_model._meta.db_table
-        )
+        return _CHILD.format(column=field.column, table=field.related_model._meta.db_table)
 
 
 def _arm(sender: "type[models.Model]", **kwargs: Any) -> None:
@@ -108,9 +106,7 @@ def _arm(sender: "type[models.Model]", **kwargs: Any) -> None:
         guard = SubjectGuard()
     elif issubclass(sender, ChildModel):
         guard = ChildGuard(subject_field=sender.subject_field)
-    if guard and not any(
-        isinstance(known, SubjectGuard | ChildGuard) for known in triggers(sender)
-    ):
+    if guard and not any(isinstance(known, SubjectGuard | ChildGuard) for known in triggers(sender)):
         sender._meta.triggers = [*triggers(sender), guard]  # type: ignore[attr-defined]
         sender._meta.original_attrs["triggers"] = sender._meta.triggers  # type: ignore[attr-defined]
 

@@ -23,23 +23,15 @@ from conflicts.values import Value, plain, read
 def tracked[M: type[models.Model]](model: M) -> M:
     """Class decorator: keep each version of `model` in an append-only table beside it (`<Model>Event`)."""
     child = issubclass(model, ChildModel)
-    key = (
-        (f"{model.subject_field}", "subject_version")
-        if child
-        else ("pgh_obj", "version")
-    )  # type: ignore[attr-defined]
+    key = (f"{model.subject_field}", "subject_version") if child else ("pgh_obj", "version")  # type: ignore[attr-defined]
     attrs: dict[str, Any] = {} if child else {"version": models.BigIntegerField()}
     return pghistory.track(  # type: ignore[no-any-return]
         pghistory.InsertEvent(),
         pghistory.UpdateEvent(),
         append_only=True,
-        context_field=None,
+        context_field=None,  # type: ignore[arg-type]
         attrs=attrs,
-        meta={
-            "indexes": [
-                models.Index(fields=key, name=f"{model._meta.model_name}_event_version")
-            ]
-        },
+        meta={"indexes": [models.Index(fields=key, name=f"{model._meta.model_name}_event_version")]},
     )(model)
 
 
@@ -48,9 +40,7 @@ def events_of(model: type[models.Model]) -> type[models.Model]:
     try:
         return model._meta.get_field("events").related_model  # type: ignore[return-value]
     except FieldDoesNotExist:
-        raise LookupError(
-            f"{model._meta.label} is not tracked; decorate it with history.tracked."
-        ) from None
+        raise LookupError(f"{model._meta.label} is not tracked; decorate it with history.tracked.") from None
 
 
 def children_of(model: type[VersionedModel]) -> list[type[ChildModel]]:
@@ -58,18 +48,13 @@ def children_of(model: type[VersionedModel]) -> list[type[ChildModel]]:
     return [
         child
         for child in apps.get_models()
-        if issubclass(child, ChildModel)
-        and child._meta.get_field(child.subject_field).related_model is model
+        if issubclass(child, ChildModel) and child._meta.get_field(child.subject_field).related_model is model
     ]
 
 
 def values_at(ref: Ref, version: int) -> dict[str, Value] | None:
     """The content of the subject as it was at `version`, in plain values; None if there was no such version."""
-    event = (
-        events_of(ref.model)
-        ._default_manager.filter(pgh_obj_id=ref.pk, version=version)
-        .first()
-    )
+    event = events_of(ref.model)._default_manager.filter(pgh_obj_id=ref.pk, version=version).first()
     return read(event, ref.model.content_fields()) if event else None
 
 
@@ -79,11 +64,7 @@ def changes_since(ref: Ref, version: int) -> tuple[Change, ...]:
 
 
 def _field_changes(ref: Ref, version: int) -> Iterator[Change]:
-    rows = (
-        events_of(ref.model)
-        ._default_manager.filter(pgh_obj_id=ref.pk, version__gte=version)
-        .order_by("version")
-    )
+    rows = events_of(ref.model)._default_manager.filter(pgh_obj_id=ref.pk, version__gte=version).order_by("version")
     for before, after in pairwise(rows):
         for name in ref.model.content_fields():
             attname = ref.model._meta.get_field(name).attname  # type: ignore[union-attr]

@@ -48,13 +48,7 @@ def merge(
         case Rule.APPEND:
             return _append(base, current, proposed) or clash
         case Rule.ADD:
-            return Merged(
-                str(
-                    Decimal(str(current or 0))
-                    + Decimal(str(proposed or 0))
-                    - Decimal(str(base or 0))
-                )
-            )
+            return Merged(str(Decimal(str(current or 0)) + Decimal(str(proposed or 0)) - Decimal(str(base or 0))))
         case Rule.LATEST if current is not None and proposed is not None:
             return Merged(max(str(current), str(proposed)))
     return clash
@@ -66,9 +60,7 @@ def _append(base: Value, current: Value, proposed: Value) -> Merged | None:
         start = base if isinstance(base, list) else []
         gone = [item for item in start if item not in proposed or item not in current]
         kept = [item for item in current if item not in gone]
-        return Merged(
-            kept + [item for item in proposed if item not in kept and item not in gone]
-        )
+        return Merged(kept + [item for item in proposed if item not in kept and item not in gone])
     if isinstance(current, str) and isinstance(proposed, str):
         start_text = str(base or "")
         if current.startswith(start_text) and proposed.startswith(start_text):

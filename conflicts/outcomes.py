@@ -133,13 +133,8 @@ class Outcome:
             record=data["record"],
             state=data["state"],
             unchanged=data["unchanged"],
-            moved=tuple(
-                Change(**{**change, "subject": Ref.parse(change["subject"])})
-                for change in data["moved"]
-            ),
-            differences=tuple(
-                Difference(**difference) for difference in data["differences"]
-            ),
+            moved=tuple(Change(**{**change, "subject": Ref.parse(change["subject"])}) for change in data["moved"]),
+            differences=tuple(Difference(**difference) for difference in data["differences"]),
         )
 
     def again(self) -> "Outcome":

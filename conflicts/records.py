@@ -26,16 +26,12 @@ def leaves_record(outcome: Outcome) -> bool:
     return outcome.result not in (Result.APPLIED, Result.DUPLICATE)
 
 
-def record(
-    proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.datetime
-) -> Conflict:
+def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.datetime) -> Conflict:
     """The row (unsaved) that tells what was meant, what was found and what did not happen."""
     action = actions.get(proposal.action)
     waiting = outcome.result is Result.CONFLICT
     ref = proposal.subject or outcome.subject
-    decisive = [
-        c for c in outcome.moved if c.aspect in {d.field for d in outcome.differences}
-    ] or list(outcome.moved)
+    decisive = [c for c in outcome.moved if c.aspect in {d.field for d in outcome.differences}] or list(outcome.moved)
     return Conflict(
         subject_model=ref.label if ref else action.subject._meta.label_lower,
         subject_id=ref.pk if ref else None,
@@ -47,21 +43,18 @@ def record(
         changes=[change.as_json() for change in outcome.moved],
         differences=outcome.as_json()["differences"],
         action=proposal.action,
-        params=plain(dict(proposal.params)),
+        # As validated: what was typed may hold characters that no JSON column takes.
+        params=plain(actions.validate(action, proposal.params).model_dump(exclude_unset=True)),
         actor=str(proposal.by),
         competing=decisive[-1].by if decisive else "",
         sentence=(outcome.sentence or Sentence(outcome.result.value)).as_json(),
-        avoided=action.avoided.as_json()
-        if action.avoided and not outcome.written
-        else {},
+        avoided=action.avoided.as_json() if action.avoided and not outcome.written else {},
         rule=outcome.sentence.code if outcome.sentence else outcome.result.value,
         source=proposal.source,
         key=proposal.key,
         responsible_id=getattr(subject, "responsible_id", None),
         deadline=now + DECIDE_WITHIN if waiting else None,
-        next_step=NEXT_STEP.get(outcome.state, Sentence("next.decide")).as_json()
-        if waiting
-        else {},
+        next_step=NEXT_STEP.get(outcome.state, Sentence("next.decide")).as_json() if waiting else {},
         closed_at=None if waiting else now,
         closed_by="" if waiting else "system:vigente:Vigente",
         resolution="" if waiting else outcome.result.value,

@@ -16,35 +16,21 @@ from django.utils.translation import gettext_lazy as _
 
 _WORDS: dict[str, Any] = {
     "moved": _("{who} changed {what} after this was read. Nothing was written."),
-    "person_was_faster": _(
-        "{who} changed {what} after the agent had read it. The agent's change was not made."
-    ),
-    "rested_on": _(
-        "{what} had changed since it was read ({who}). Nothing was written until someone looks again."
-    ),
-    "not_mergeable": _(
-        "{what} says two different things now. Nothing was written until someone chooses."
-    ),
+    "person_was_faster": _("{who} changed {what} after the agent had read it. The agent's change was not made."),
+    "rested_on": _("{what} had changed since it was read ({who}). Nothing was written until someone looks again."),
+    "not_mergeable": _("{what} says two different things now. Nothing was written until someone chooses."),
     "merged": _("{what} was put together with the change by {who}."),
-    "rebased": _(
-        "{who} had changed {what}; that does not touch this, so it was written on the newer version."
-    ),
+    "rebased": _("{who} had changed {what}; that does not touch this, so it was written on the newer version."),
     "gone": _("This record is no longer there. Nothing was written."),
-    "busy": _(
-        "Somebody is saving this right now. Nothing was written; try again in a moment."
-    ),
-    "key_reused": _(
-        "This request was sent before with other content. Nothing was written."
-    ),
+    "busy": _("Somebody is saving this right now. Nothing was written; try again in a moment."),
+    "key_reused": _("This request was sent before with other content. Nothing was written."),
     "taken": _("Somebody has just made the same record. Nothing was written."),
     "not_allowed": _("Only {who} can do this. Nothing was written."),
     "next.choose": _("Choose which value counts."),
     "next.approve_again": _("Look at the difference and decide again."),
     "next.look_again": _("The agent looks again; if it cannot tell, a person decides."),
     "next.decide": _("A person decides."),
-    "approval_of_other_content": _(
-        "What was approved is not what was to be done. Nothing was written."
-    ),
+    "approval_of_other_content": _("What was approved is not what was to be done. Nothing was written."),
 }
 
 
@@ -77,7 +63,7 @@ def aspect_label(model: str, name: str) -> str:
         if getattr(child, "aspect", None) == name:
             return str(child._meta.verbose_name_plural)
     try:
-        return str(cls._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+        return str(cls._meta.get_field(name).verbose_name)
     except FieldDoesNotExist:
         return name
 

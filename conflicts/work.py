@@ -5,6 +5,7 @@ raising each subject's version by exactly one. Next in the flow: `conflicts/writ
 """
 
 import datetime as dt
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,14 +31,24 @@ class Work:
     """Every subject of the basis, locked, in force."""
     moved: tuple[Change, ...] = ()
     """All that changed in them since they were read."""
+    memo: dict[Any, Any] = field(default_factory=dict)
+    """What checks looked up, shared by all the works of one transaction, so that a batch asks once."""
     writes: dict[str, Any] = field(default_factory=dict)
     """The fields the action wants to set, after merging."""
 
     result: Result = Result.APPLIED
     differences: tuple[Difference, ...] = ()
+    overruled: set[str] = field(default_factory=set)
+    """Fields in which the merge policy kept the other author's value."""
     changes: dict[str, Any] = field(default_factory=dict)
     added: list[models.Model] = field(default_factory=list)
     changed: list[tuple[ChildModel, dict[str, Any]]] = field(default_factory=list)
+
+    def once[T](self, key: Hashable, look_up: Callable[[], T]) -> T:
+        """`look_up()`, asked once in this transaction; only for what no action of the batch changes."""
+        if key not in self.memo:
+            self.memo[key] = look_up()
+        return self.memo[key]  # type: ignore[no-any-return]
 
     @property
     def by(self) -> Actor:

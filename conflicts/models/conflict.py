@@ -55,9 +55,7 @@ class Conflict(models.Model):
     action = models.CharField(_("intended action"), max_length=80)
     params = models.JSONField(_("intended content"), default=dict)
     actor = models.CharField(_("who intended it"), max_length=200)
-    competing = models.CharField(
-        _("who changed it meanwhile"), max_length=200, blank=True
-    )
+    competing = models.CharField(_("who changed it meanwhile"), max_length=200, blank=True)
     sentence = models.JSONField(_("what happened"))
     """Sentence.as_json(): one sentence in the language of the business"""
     avoided = models.JSONField(_("what did not happen"), default=dict)

@@ -16,18 +16,14 @@ from conflicts.actors import Actor
 from conflicts.exceptions import UnversionedWrite
 from conflicts.policies import MergePolicy
 
-BOOKKEEPING = frozenset(
-    {"id", "version", "changed_at", "changed_by", "changed_in", "subject_version"}
-)
+BOOKKEEPING = frozenset({"id", "version", "changed_at", "changed_by", "changed_in", "subject_version"})
 
 
 class Stamped(models.Model):
     """Who and when, written by the guard; whatever a client sends is overwritten."""
 
     changed_at = models.DateTimeField(_("changed at"), editable=False, null=True)
-    changed_by = models.CharField(
-        _("changed by"), max_length=200, editable=False, default=""
-    )
+    changed_by = models.CharField(_("changed by"), max_length=200, editable=False, default="")
 
     class Meta:
         abstract = True
@@ -64,28 +60,20 @@ class VersionedModel(Stamped):
             kwargs["force_update"] = True
         super().save(*args, **kwargs)
 
-    def refresh_from_db(
-        self, using: Any = None, fields: Any = None, from_queryset: Any = None
-    ) -> None:
+    def refresh_from_db(self, using: Any = None, fields: Any = None, from_queryset: Any = None) -> None:
         """As Django's, except that the version cannot be renewed without the content it stands for."""
         if fields is not None and "version" in fields:
-            raise UnversionedWrite(
-                "A version cannot be refreshed alone: it would vouch for content that was not read."
-            )
+            raise UnversionedWrite("A version cannot be refreshed alone: it would vouch for content that was not read.")
         super().refresh_from_db(using=using, fields=fields, from_queryset=from_queryset)
 
     @classmethod
     def content_fields(cls) -> tuple[str, ...]:
         """The fields that people compare: all but the bookkeeping."""
-        return tuple(
-            field.name
-            for field in cls._meta.concrete_fields
-            if field.name not in BOOKKEEPING
-        )
+        return tuple(field.name for field in cls._meta.concrete_fields if field.name not in BOOKKEEPING)
 
 
 class ChildModel(Stamped):
-    """A row inside a subject (a task of a deal). `subject_field` names the relation, `aspect` what its change touches."""
+    """A row inside a subject. `subject_field` names the relation, `aspect` what a change of it touches."""
 
     subject_version = models.BigIntegerField(_("version"), editable=False, default=0)
 
@@ -98,6 +86,4 @@ class ChildModel(Stamped):
     @classmethod
     def content_fields(cls) -> tuple[str, ...]:
         skip = BOOKKEEPING | {cls.subject_field}
-        return tuple(
-            field.name for field in cls._meta.concrete_fields if field.name not in skip
-        )
+        return tuple(field.name for field in cls._meta.concrete_fields if field.name not in skip)

@@ -12,7 +12,7 @@ from conflicts.work import Work
 from crm.actions.fields import Line, Params, Text
 from crm.models import Activity, Opportunity, Task
 from crm.models.activity import TOUCHES
-from crm.next_steps import OPEN_TASKS, recalculate
+from crm.next_steps import load_open_tasks, recalculate
 from crm.permissions import permits_deal
 
 
@@ -37,12 +37,8 @@ def _log(work: Work) -> None:
     p: Log = work.params
     deal: Opportunity = work.subject
     at = p.at or work.now
-    work.add(
-        Activity(opportunity=deal, kind=p.kind, at=at, by=str(work.by), text=p.text)
-    )
-    if p.kind in TOUCHES and (
-        deal.last_contact_at is None or at > deal.last_contact_at
-    ):
+    work.add(Activity(opportunity=deal, kind=p.kind, at=at, by=str(work.by), text=p.text))
+    if p.kind in TOUCHES and (deal.last_contact_at is None or at > deal.last_contact_at):
         work.set(last_contact_at=at)
     if p.next_title:
         work.add(
@@ -50,8 +46,7 @@ def _log(work: Work) -> None:
                 opportunity=deal,
                 title=p.next_title,
                 due_on=p.next_on,
-                owner_id=deal.owner_id
-                or (int(work.by.key) if work.by.is_person else None),
+                owner_id=deal.owner_id or (int(work.by.key) if work.by.is_person else None),
                 made_by=str(work.by),
                 source=work.proposal.source,
             )
@@ -69,7 +64,6 @@ register(
         writes_aspects=frozenset({"activities", "tasks"}),
         permits=permits_deal,
         avoided=Sentence("deal_not_changed"),
-        preload=(OPEN_TASKS,),
-        join=("team",),
+        loads=(load_open_tasks,),
     )
 )

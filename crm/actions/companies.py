@@ -66,21 +66,14 @@ def _create(work: Work) -> None:
     values = p.model_dump()
     relations = {"parent_id": values.pop("parent"), "owner_id": values.pop("owner")}
     currency = values.pop("currency") or ""
-    work.new(
-        Company(**values, **relations, currency=currency, name_key=naming.key(p.name))
-    )
+    work.new(Company(**values, **relations, currency=currency, name_key=naming.key(p.name)))
 
 
 def _check_edit(work: Work) -> None:
     if work.writes.get("parent") == work.subject.pk:
         raise RuleBroken("parent_is_self")
     name = work.writes.get("name")
-    if (
-        name
-        and Company.objects.filter(name_key=naming.key(name))
-        .exclude(pk=work.subject.pk)
-        .exists()
-    ):
+    if name and Company.objects.filter(name_key=naming.key(name)).exclude(pk=work.subject.pk).exists():
         raise RuleBroken("company_exists")
 
 

@@ -2,15 +2,16 @@
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import phonenumbers
 from django.conf import settings
-from django.db.models import Prefetch
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, model_validator
 
+from conflicts import reading
 from conflicts.actions import Action, register
 from conflicts.exceptions import RuleBroken
 from conflicts.sentences import Sentence
@@ -29,16 +30,12 @@ def address_key(kind: str, value: str) -> str:
     """Lower-case e-mail address, or E.164 number (`+5511987654321`). Raises ValueError with what is wrong."""
     if kind == "email":
         if not _EMAIL.fullmatch(value):
-            raise ValueError(
-                _t("%(value)s is not an e-mail address.") % {"value": value}
-            )
+            raise ValueError(_t("%(value)s is not an e-mail address.") % {"value": value})
         return value.lower()
     try:
         number = phonenumbers.parse(value, settings.VIGENTE_PHONE_REGION)
     except phonenumbers.NumberParseException:
-        raise ValueError(
-            _t("%(value)s is not a phone number.") % {"value": value}
-        ) from None
+        raise ValueError(_t("%(value)s is not a phone number.") % {"value": value}) from None
     if not phonenumbers.is_possible_number(number):
         raise ValueError(_t("%(value)s is not a phone number.") % {"value": value})
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
@@ -102,9 +99,7 @@ def _check_new(work: Work) -> None:
 def _create(work: Work) -> None:
     p: Create = work.params
     values = p.model_dump(exclude={"addresses", "company", "owner"})
-    contact = Contact(
-        **values, company_id=p.company, owner_id=p.owner, name_key=naming.key(p.name)
-    )
+    contact = Contact(**values, company_id=p.company, owner_id=p.owner, name_key=naming.key(p.name))
     work.new(contact)
     for address in p.addresses:
         work.add(_point(contact, address))
@@ -129,9 +124,7 @@ class OneAddress(Params):
 
 
 def _own_point(work: Work) -> ContactPoint:
-    point = next(
-        (p for p in work.subject.points_in_use if p.pk == work.params.point), None
-    )
+    point = next((p for p in work.subject.points_in_use if p.pk == work.params.point), None)
     if point is None:
         raise RuleBroken("address_gone")
     return point
@@ -172,9 +165,14 @@ def _state_consent(work: Work) -> None:
     )
 
 
-POINTS = Prefetch(
-    "points", ContactPoint.objects.filter(removed=False), to_attr="points_in_use"
-)
+def load_points(found: Sequence[Contact]) -> None:
+    """The addresses in use of the locked contacts, as `contact.points_in_use`."""
+    by_contact: dict[int, list[ContactPoint]] = {contact.pk: [] for contact in found}
+    for point in reading.rows(ContactPoint, "contact_id", by_contact, also="NOT removed"):
+        by_contact[point.contact_id].append(point)
+    for contact in found:
+        contact.points_in_use = by_contact[contact.pk]  # type: ignore[attr-defined]
+
 
 register(
     Action(
@@ -224,7 +222,7 @@ register(
         writes_aspects=frozenset({"points"}),
         permits=permits_record,
         avoided=NOT_CHANGED,
-        preload=(POINTS,),
+        loads=(load_points,),
     )
 )
 register(

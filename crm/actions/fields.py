@@ -15,11 +15,7 @@ def clean_text(text: object) -> object:
     """Without control and invisible formatting characters, ends trimmed. HTML stays as typed: it is only ever text."""
     if not isinstance(text, str):
         return text
-    kept = (
-        c
-        for c in text
-        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
-    )
+    kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co"))
     return "".join(kept).strip()
 
 

@@ -42,7 +42,7 @@ class Create(Params):
 
 def _create(work: Work) -> None:
     p: Create = work.params
-    stage = _stage(p.stage)
+    stage = _stage(work, p.stage)
     status = Status(stage.kind)
     today = work.now.date()
     deal = Opportunity(
@@ -59,7 +59,7 @@ def _create(work: Work) -> None:
         amount=p.amount,
         currency=p.currency or settings.VIGENTE_CURRENCY,
         owner_id=p.owner,
-        team_id=team_of(p.owner),
+        team_id=_team_of(work, p.owner),
         opened_on=p.opened_on or (today if status is Status.OPEN and work.by.kind is Kind.PERSON else None),
         expected_close=p.expected_close,
         closed_on=(p.closed_on or today) if status is not Status.OPEN else None,
@@ -69,20 +69,28 @@ def _create(work: Work) -> None:
     work.new(deal)
 
 
-def _stage(pk: int | None) -> Stage:
-    stages = Stage.objects.select_related("pipeline")
-    if pk is None:
-        stage = stages.filter(pipeline__is_default=True).order_by("position").first()
-    else:
-        stage = stages.filter(pk=pk).first()
+def _stage(work: Work, pk: int | None) -> Stage:
+    """The stage of that key, else the first of the default pipeline. Raises RuleBroken: there is none."""
+    stage = work.once(("stage", pk), lambda: _find_stage(pk))
     if stage is None:
         raise RuleBroken("stage_unknown")
     return stage
 
 
-def team_of(owner: int | None) -> int | None:
+def _find_stage(pk: int | None) -> Stage | None:
+    stages = Stage.objects.select_related("pipeline")
+    if pk is None:
+        return stages.filter(pipeline__is_default=True).order_by("position").first()
+    return stages.filter(pk=pk).first()
+
+
+def _team_of(work: Work, owner: int | None) -> int | None:
     """A deal belongs to its owner's team."""
-    return User.objects.filter(pk=owner).values_list("team_id", flat=True).first() if owner else None
+    return work.once(("team", owner), lambda: _find_team(owner)) if owner else None
+
+
+def _find_team(owner: int | None) -> int | None:
+    return User.objects.filter(pk=owner).values_list("team_id", flat=True).first()
 
 
 class Edit(Params):
@@ -113,7 +121,7 @@ def _check_edit(work: Work) -> None:
 def _edit(work: Work) -> None:
     work.set(**work.writes)
     if "owner" in work.writes:
-        work.set(team=team_of(work.writes["owner"]))
+        work.set(team=_team_of(work, work.writes["owner"]))
 
 
 class Move(Params):
@@ -125,7 +133,7 @@ class Move(Params):
 
 
 def _check_move(work: Work) -> None:
-    deal, target = work.subject, _stage(work.params.stage)
+    deal, target = work.subject, _stage(work, work.params.stage)
     if target.pipeline_id != deal.pipeline_id:
         raise RuleBroken("stage_unknown")
     if target.kind == StageKind.LOST and not work.params.reason:
@@ -145,7 +153,7 @@ def _check_move(work: Work) -> None:
 
 def _move(work: Work) -> None:
     deal: Opportunity = work.subject
-    before, target = deal.stage, _stage(work.params.stage)
+    before, target = deal.stage, _stage(work, work.params.stage)
     status = Status(target.kind)
     day = work.params.on or work.now.date()
     at = dt.datetime.combine(day, dt.time(12), tzinfo=dt.UTC) if work.params.on else work.now

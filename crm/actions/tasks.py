@@ -5,7 +5,7 @@ from typing import Literal
 
 from django.utils.translation import gettext_lazy as _
 
-from conflicts.actions import Action, register
+from conflicts.actions import Action, register, related
 from conflicts.actors import Actor, Kind
 from conflicts.exceptions import GoalMet, RuleBroken
 from conflicts.sentences import Sentence, date
@@ -15,11 +15,13 @@ from crm.clock import today_for
 from crm.models import Consent, Contact, Opportunity, Task
 from crm.models.contact import Channel, ConsentStatus
 from crm.models.task import TaskKind, TaskState
-from crm.next_steps import OPEN_TASKS, recalculate
+from crm.next_steps import load_open_tasks, recalculate
 from crm.permissions import permits_deal
 
 NOT_ADDED = Sentence("task_not_added")
 NOT_CHANGED = Sentence("deal_not_changed")
+
+STAGE_AND_OWNER = related("stage", "owner")
 
 Kinds = Literal["todo", "call", "meeting", "mail"]
 
@@ -76,42 +78,31 @@ def check_follow_up(work: Work) -> None:
     deal: Opportunity = work.subject
     _check_open(work)
     if deal.next_step_on and deal.next_step_on >= today_for(deal.owner, now=work.now):
-        setter = next(
-            (c.by for c in reversed(work.moved) if c.aspect == "tasks"), deal.changed_by
-        )
+        setter = next((c.by for c in reversed(work.moved) if c.aspect == "tasks"), deal.changed_by)
         raise GoalMet(
             "next_step_exists",
             who=Actor.parse(setter).name,
             next_step=deal.next_step,
             day=date(deal.next_step_on),
         )
-    if (
-        work.params.kind in (TaskKind.CALL, TaskKind.MAIL)
-        and not deal.stage.contact_allowed
-    ):
+    if work.params.kind in (TaskKind.CALL, TaskKind.MAIL) and not deal.stage.contact_allowed:
         raise RuleBroken("stage_forbids_contact", stage=deal.stage.name)
-    if any(c.aspect == "owner" for c in work.moved):
-        raise RuleBroken(
-            "owner_changed", state="needs_reevaluation", owner=str(deal.owner or "-")
-        )
+    if any(c.aspect == "owner" and c.subject == work.proposal.subject for c in work.moved):
+        raise RuleBroken("owner_changed", state="needs_reevaluation", owner=str(deal.owner or "-"))
     check_consent(work)
 
 
 def check_consent(work: Work) -> None:
     """A contact who is blocked, or refused the channel of this task, is not planned to be contacted."""
     channel = {"call": Channel.PHONE, "mail": Channel.EMAIL}.get(work.params.kind)
-    contact = next(
-        (obj for obj in work.basis.values() if isinstance(obj, Contact)), None
-    )
+    contact = next((obj for obj in work.basis.values() if isinstance(obj, Contact)), None)
     if channel is None or contact is None:
         return
     if contact.blocked:
         raise RuleBroken("contact_blocked", contact=contact.name)
     latest = Consent.objects.filter(contact=contact, channel=channel).first()
     if latest and latest.status == ConsentStatus.REFUSED:
-        raise RuleBroken(
-            "consent_refused", contact=contact.name, channel=str(channel.label)
-        )
+        raise RuleBroken("consent_refused", contact=contact.name, channel=str(channel.label))
 
 
 class OneTask(Params):
@@ -125,23 +116,15 @@ class Reschedule(OneTask):
 
 def _task(work: Work) -> Task:
     """The open task the params name. Raises RuleBroken, GoalMet: somebody settled or claimed it."""
-    task = (
-        Task.objects.select_related("claimed_by")
-        .filter(pk=work.params.task, opportunity=work.subject)
-        .first()
-    )
+    task = Task.objects.select_related("claimed_by").filter(pk=work.params.task, opportunity=work.subject).first()
     if task is None:
         raise RuleBroken("task_gone")
     if task.state != TaskState.OPEN:
         raise GoalMet("task_settled", who=task.author.name)
     if task.claimed_by and work.by.kind is not Kind.PERSON:
         # A task that a person took is that person's to end.
-        raise RuleBroken(
-            "task_claimed", state="manual_action_detected", who=str(task.claimed_by)
-        )
-    return next(
-        (known for known in work.subject.open_tasks if known.pk == task.pk), task
-    )
+        raise RuleBroken("task_claimed", state="manual_action_detected", who=str(task.claimed_by))
+    return next((known for known in work.subject.open_tasks if known.pk == task.pk), task)
 
 
 def _check_task(work: Work) -> None:
@@ -178,11 +161,7 @@ class Reopen(OneTask):
 
 
 def _reopen(work: Work) -> None:
-    task = (
-        Task.objects.filter(pk=work.params.task, opportunity=work.subject)
-        .exclude(state=TaskState.OPEN)
-        .first()
-    )
+    task = Task.objects.filter(pk=work.params.task, opportunity=work.subject).exclude(state=TaskState.OPEN).first()
     if task is None:
         raise RuleBroken("task_gone")
     work.change(task, state=TaskState.OPEN.value, done_at=None)
@@ -200,8 +179,7 @@ register(
         writes_aspects=frozenset({"tasks"}),
         permits=permits_deal,
         avoided=NOT_ADDED,
-        preload=(OPEN_TASKS,),
-        join=("team",),
+        loads=(load_open_tasks,),
     )
 )
 register(
@@ -215,8 +193,7 @@ register(
         writes_aspects=frozenset({"tasks"}),
         permits=permits_deal,
         avoided=NOT_ADDED,
-        preload=(OPEN_TASKS,),
-        join=("team", "stage", "owner"),
+        loads=(load_open_tasks, STAGE_AND_OWNER),
     )
 )
 for name, params, words, check, apply in (
@@ -237,7 +214,6 @@ for name, params, words, check, apply in (
             writes_aspects=frozenset({"tasks"}),
             permits=permits_deal,
             avoided=NOT_CHANGED,
-            preload=(OPEN_TASKS,),
-            join=("team",),
+            loads=(load_open_tasks,),
         )
     )

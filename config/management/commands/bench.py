@@ -1,0 +1,35 @@
+"""`manage.py bench`: how fast, on this machine, now. In a database of its own, thrown away at the end."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from config.bench import gate, scratch
+
+BENCHES = {"gate": gate.measure}
+
+
+class Command(BaseCommand):
+    requires_system_checks: tuple[str, ...] = ()
+    help = "Measure gate, import, sweep and pages; ratios are taken within one run."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--only", nargs="*", choices=sorted(BENCHES), help="default: all")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wanted = options["only"] or list(BENCHES)
+        figures = []
+        with scratch.database():
+            for name in wanted:
+                if not options["json"]:
+                    self.stdout.write(self.style.MIGRATE_HEADING(name))
+                for figure in BENCHES[name]():
+                    figures.append({"bench": name, **vars(figure)})
+                    if not options["json"]:
+                        note = f"   ({figure.note})" if figure.note else ""
+                        self.stdout.write(f"  {figure.name:<32} {figure.value:>12,.2f} {figure.unit}{note}")
+        if options["json"]:
+            self.stdout.write(json.dumps(figures, indent=1))
