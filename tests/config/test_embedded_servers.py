@@ -11,7 +11,7 @@ from config import embedded
 from config.embedded import postgres, processes, redis
 from config.embedded.homes import Home
 from config.environment import Environment
-from tests.config.conftest import Holder
+from tests.config.conftest import Holder, manage, values
 
 pytestmark = pytest.mark.process
 
@@ -43,6 +43,14 @@ def test_the_last_holder_stops_what_the_first_one_started(
         with postgres.connect(place, postgres.DATABASE) as connection:
             assert connection.execute("SELECT current_setting('listen_addresses')").fetchone() == ("",)
     assert stopped(place)
+
+
+def test_a_command_has_the_servers_for_its_own_time(place: Home) -> None:
+    done = manage("showmigrations", "auth", "--skip-checks", **values(place.path))
+    assert done.returncode == 0, done.stderr
+    assert "[ ] 0001_initial" in done.stdout
+    assert stopped(place)
+    assert postgres.postmaster(data(place)) is None
 
 
 def test_two_starts_at_the_same_instant_start_one_set(place: Home, holder: Callable[[], Holder]) -> None:
