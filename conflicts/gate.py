@@ -434,7 +434,9 @@ def _refused_by_database(proposal: Proposal, error: Exception, settle: Settle | 
         batch = Batch()
         clock = _sign(batch, proposal)
         batch.send()
-        row = records.record(proposal, outcome, subject=None, now=clock.rows[0][0])
+        ref = proposal.subject
+        subject = ref and ref.model._base_manager.filter(pk=ref.pk).first()  # not locked: only for its name and owner
+        row = records.record(proposal, outcome, subject=subject, now=clock.rows[0][0])
         row.save(force_insert=True)
         outcome = replace(outcome, record=row.pk)
         if settle:

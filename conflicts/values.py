@@ -23,7 +23,9 @@ def plain(value: Any, field: "models.Field[Any, Any] | None" = None) -> Value:
     if isinstance(value, Decimal | float):
         places = getattr(field, "decimal_places", None)
         number = Decimal(str(value))
-        return str(number.quantize(Decimal(1).scaleb(-places)) if places is not None else number.normalize())
+        return str(
+            number.quantize(Decimal(1).scaleb(-places)) if places is not None else format(number.normalize(), "f")
+        )
     if isinstance(value, dt.datetime):
         return value.astimezone(dt.UTC).isoformat() if value.tzinfo else value.isoformat()
     if isinstance(value, dt.date | dt.time):

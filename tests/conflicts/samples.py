@@ -1,0 +1,130 @@
+"""One row of each guarded table, built through the gate, and how a test takes the guard away to prove itself.
+
+`bare` rows have nothing under them, so that a delete is refused by the guard and not by a foreign key.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, models, transaction
+
+from conflicts.checks import guarded_models
+from conflicts.models import ChildModel, VersionedModel
+from crm.models import (
+    Activity,
+    Company,
+    Consent,
+    Contact,
+    ContactPoint,
+    Opportunity,
+    Participant,
+    Pipeline,
+    Product,
+    Stage,
+    Task,
+)
+from tests import cast
+
+SUBJECTS: list[type[VersionedModel]] = [m for m in guarded_models() if issubclass(m, VersionedModel)]
+CHILDREN: list[type[ChildModel]] = [m for m in guarded_models() if issubclass(m, ChildModel)]
+
+TEXT: dict[type[models.Model], str] = {
+    Activity: "text",
+    Company: "sector",
+    Consent: "source",
+    Contact: "job_title",
+    ContactPoint: "label",
+    Opportunity: "decision",
+    Participant: "role",
+    Pipeline: "name",
+    Product: "series",
+    Stage: "name",
+    Task: "title",
+}
+"""A field of plain text in each, for a test to overwrite. A guarded model without one fails `test_guard.py`."""
+
+
+def build() -> None:
+    """Two of each subject, a child in one of them. Committed by the caller."""
+    for name in ("Cold Chain Ltd", "Warm Chain Ltd"):
+        cast.propose("company.create", by=cast.alice(), name=name)
+    for name in ("PT-1000", "PT-2000"):
+        cast.propose("product.create", by=cast.manager(), name=name, currency="BRL")
+    address = {"kind": "email", "value": "rui@example.org"}
+    person = cast.contact("Rui Amaro", addresses=[address])
+    cast.propose("contact.state_consent", person, by=cast.alice(), channel="email", status="granted", source="form")
+    cast.contact("Inês Prado")
+    busy, _ = cast.deal("Busy deal"), cast.deal("Quiet deal")
+    cast.propose("opportunity.plan_task", busy, by=cast.alice(), title="Call back", due_on=cast.TUESDAY)
+    busy.refresh_from_db()
+    cast.propose("opportunity.log", busy, by=cast.alice(), kind="note", text="Asked for a price")
+    with transaction.atomic():
+        busy.refresh_from_db()
+        busy.save()
+        Participant.objects.create(opportunity=busy, contact=person)
+        Pipeline.objects.create(name="Renewals")
+
+
+def bare(model: type[VersionedModel]) -> VersionedModel:
+    """The newest row, which has no children."""
+    return model._base_manager.latest("pk")  # type: ignore[no-any-return]
+
+
+def child(model: type[ChildModel]) -> ChildModel:
+    return model._base_manager.latest("pk")  # type: ignore[no-any-return]
+
+
+def parent_of(row: ChildModel) -> VersionedModel:
+    return getattr(row, row.subject_field)  # type: ignore[no-any-return]
+
+
+def table(model: type[models.Model]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
+
+
+def execute(sql: str, params: list[Any] | None = None) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params or [])
+        return cursor.rowcount
+
+
+def in_force(row: models.Model) -> tuple[Any, ...] | None:
+    """Every column as the database has it, whatever the object in memory says; None if the row is gone."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {table(type(row))} WHERE id = %s", [row.pk])
+        return cursor.fetchone()
+
+
+def sqlstate(error: BaseException) -> str:
+    return str(getattr(error.__cause__, "sqlstate", ""))
+
+
+@contextmanager
+def without_guard(*tables: type[models.Model]) -> Iterator[None]:
+    """The mutation: the same write with the database's guard taken out, inside the test's own transaction."""
+    names: list[tuple[str, str]] = []
+    with connection.cursor() as cursor:
+        for model in tables:
+            cursor.execute(
+                "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname LIKE 'pgtrigger_guard_%%'",
+                [table(model)],
+            )
+            names += [(table(model), name) for (name,) in cursor.fetchall()]
+    assert len(names) == len(tables)
+    # ALTER TABLE wants no foreign key left to be checked at the end of the transaction.
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    for where, name in names:
+        execute(f"ALTER TABLE {where} DISABLE TRIGGER {name}")
+    yield
+    for where, name in names:
+        execute(f"ALTER TABLE {where} ENABLE TRIGGER {name}")
+
+
+@contextmanager
+def refused(*codes: str) -> Iterator[None]:
+    """The block must be refused by the guard, with one of its SQLSTATEs."""
+    with pytest.raises(DatabaseError) as caught, transaction.atomic():
+        yield
+    assert sqlstate(caught.value) in codes, caught.value
