@@ -32,6 +32,7 @@ from conflicts.exceptions import Clash, GoalMet, RuleBroken, Verdict
 from conflicts.merging import Merged, merge
 from conflicts.models import Conflict, LedgerEntry
 from conflicts.outcomes import Difference, Outcome, Result
+from conflicts.policies import Rule
 from conflicts.proposals import Proposal, subjects
 from conflicts.reading import Rows
 from conflicts.refs import Ref
@@ -251,12 +252,13 @@ def _merge(work: Work, action: Action) -> None:
     differences: list[Difference] = []
     for name, value in wanted.items():
         field = action.subject._meta.get_field(name)
+        rule = action.subject.policy.rule(name)
         proposed = plain(value, field)  # type: ignore[arg-type]
-        if proposed == base[name] or proposed == current[name]:
+        if proposed == base[name] or (proposed == current[name] and rule is not Rule.ADD):
             continue  # the author did not touch it, or both say the same
         theirs = next((c.by for c in reversed(work.moved) if (c.subject, c.aspect) == (basis.subject, name)), "")
         answer = merge(
-            rule=action.subject.policy.rule(name),
+            rule=rule,
             base=base[name],
             current=current[name],
             proposed=proposed,

@@ -1,7 +1,7 @@
 """Three-way merge of one field: base / current / proposed.
 
 Guarantees that it never invents a value (the result is the current one, the proposed one, or what the declared rule
-builds from both), that equal values agree, and that the answer depends on its arguments alone.
+builds from both), that equal values agree (but for counters), and that the answer depends on its arguments alone.
 Next in the flow: `conflicts/gate.py`.
 """
 
@@ -37,10 +37,12 @@ def merge(
     mine: Actor,
 ) -> Merged | Unmerged:
     """`theirs` wrote `current`, `mine` proposes `proposed`; both began at `base`."""
-    if current == proposed or proposed == base:
+    if proposed == base:
         return Merged(current)
     if current == base:
         return Merged(proposed)
+    if current == proposed and rule is not Rule.ADD:  # two who counted one each have counted two
+        return Merged(current)
     clash = Unmerged(base, current, proposed)
     match rule:
         case Rule.HUMAN_WINS if theirs.is_person != mine.is_person:

@@ -84,8 +84,8 @@ def _insert(batch: Batch, objects: Iterable[models.Model]) -> Kept:
     for model, group in by_model.items():
         fields, head, key = _insert_sql(model)
         place = f"({', '.join(['%s'] * len(fields))})"
-        values = [_value(field, obj) for obj in group for field in fields]
-        kept.append((batch.add(f"{head} VALUES {', '.join([place] * len(group))} RETURNING {key}", values), group))
+        rows = [[_value(field, obj) for field in fields] for obj in group]
+        kept.append((batch.add_rows(f"{head} VALUES", place, rows, f"RETURNING {key}"), group))
     return kept
 
 
