@@ -49,12 +49,13 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "config.csp.admin_policy",
+    "django.middleware.gzip.GZipMiddleware",  # above WhiteNoise: it compresses style and scripts too
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "crm.middleware.viewer",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -68,6 +69,7 @@ AUTH_USER_MODEL = "crm.User"
 LOGIN_URL = "sign_in"
 LOGIN_REDIRECT_URL = "my_day"
 LOGOUT_REDIRECT_URL = "sign_in"
+CSRF_FAILURE_VIEW = "crm.views.errors.no_csrf"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 TEMPLATES = [

@@ -8,3 +8,8 @@ urlpatterns = [
     path("", include("crm.urls")),
     path("", include("agents.urls")),
 ]
+
+handler400 = "crm.views.errors.bad_request"
+handler403 = "crm.views.errors.forbidden"
+handler404 = "crm.views.errors.not_found"
+handler500 = "crm.views.errors.server_error"

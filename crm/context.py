@@ -1,10 +1,107 @@
-"""What the frame around every page shows."""
+"""What the frame around every page shows: the workspace, the way around, the day where the viewer is.
 
+`slots.filled("nav.counts", request)`: each filler returns `{nav entry: number}`, for example `{"suggestions": 3}`; the
+numbers are asked for only when a whole page is rendered. `slots.filled("nav.saved", request)`: each filler returns a
+list of `{"label", "url"}`, the viewer's saved views. Next in the flow: `templates/base.html`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from crm import slots
+from crm.clock import today_for
+from crm.models.user import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    name: str
+    url_name: str
+    label: Any
+    icon: str
+    daily: bool = False
+    """Stands on the phone's bar; the others are in its sheet."""
+    managers: bool = False
+    rooms: tuple[str, ...] = ()
+    """Beginnings of the URL names that belong to it."""
+
+
+ENTRIES = (
+    Entry(name="my_day", url_name="my_day", label=_("My day"), icon="day", daily=True, rooms=("my_day",)),
+    Entry(name="board", url_name="board", label=_("Board"), icon="board", daily=True, rooms=("board", "deal")),
+    Entry(
+        name="suggestions",
+        url_name="suggestions",
+        label=_("Suggestions"),
+        icon="bulb",
+        daily=True,
+        rooms=("suggestion",),
+    ),
+    Entry(name="companies", url_name="companies", label=_("Companies"), icon="firm", rooms=("compan",)),
+    Entry(name="contacts", url_name="contacts", label=_("Contacts"), icon="people", rooms=("contact",)),
+    Entry(
+        name="review",
+        url_name="admin:conflicts_conflict_changelist",
+        label=_("Review queue"),
+        icon="merge",
+        managers=True,
+    ),
+)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    return {"workspace": settings.VIGENTE_WORKSPACE}
+    now = timezone.now()
+    user = getattr(request, "user", None)
+    return {
+        "workspace": settings.VIGENTE_WORKSPACE,
+        "now": now,
+        "today": today_for(user if user and user.is_authenticated else None, now=now),
+        "nav": partial(navigation, request),
+    }
+
+
+def navigation(request: HttpRequest) -> dict[str, Any]:
+    """`{"daily": [...], "rest": [...]}`, each with label, icon, url, count, whether the viewer is there."""
+    entries = list(_entries(request))
+    return {
+        "saved": [view for views in slots.filled("nav.saved", request) for view in views],
+        "daily": [entry for entry in entries if entry["daily"]],
+        "rest": [entry for entry in entries if not entry["daily"]],
+    }
+
+
+def _entries(request: HttpRequest) -> Iterator[dict[str, Any]]:
+    counts: dict[str, int] = {}
+    for given in slots.filled("nav.counts", request):
+        counts.update(given)
+    match = request.resolver_match
+    here = (match.url_name or "") if match and not match.app_names else ""
+    for entry in ENTRIES:
+        if entry.managers and not _manages(request):
+            continue
+        try:
+            url = reverse(entry.url_name)
+        except NoReverseMatch:
+            continue
+        yield {
+            "name": entry.name,
+            "label": entry.label,
+            "icon": entry.icon,
+            "url": url,
+            "daily": entry.daily,
+            "count": counts.get(entry.name, 0),
+            "current": bool(entry.rooms) and here.startswith(entry.rooms),
+        }
+
+
+def _manages(request: HttpRequest) -> bool:
+    user = request.user
+    return user.is_authenticated and user.is_staff and (user.sees_everything or user.role == Role.MANAGER)

@@ -1,11 +1,25 @@
-"""Per request: the viewer's language, time zone; and the one place that maps exceptions to HTTP."""
+"""Per request: the viewer's language and time zone; and the one place that maps exceptions to HTTP.
 
-from collections.abc import Callable
+Guarantees that a request without its version is answered with 428 and one that cannot be read with 400, in words, and
+that neither reaches the gate. Expected ends of a race are not exceptions: `crm/views/settle.py` shows those.
+"""
 
-from django.http import HttpRequest, HttpResponse
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render, resolve_url
 from django.utils import timezone, translation
 
+from conflicts.exceptions import BadParams, KernelError, MissingVersion
 from crm.clock import zone_of
+from crm.views import errors as pages
+from crm.views.submit import BadVersion, VersionRequired
+
+logger = logging.getLogger(__name__)
 
 type Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -15,18 +29,10 @@ def viewer(get_response: Handler) -> Handler:
 
     def middleware(request: HttpRequest) -> HttpResponse:
         user = request.user if request.user.is_authenticated else None
-        language = (
-            user.language if user else ""
-        ) or translation.get_language_from_request(request)
+        language = (user.language if user else "") or translation.get_language_from_request(request)
         with translation.override(language), timezone.override(zone_of(user)):
             request.LANGUAGE_CODE = language  # type: ignore[attr-defined]
             response = get_response(request)
-            if (
-                hasattr(response, "render")
-                and callable(response.render)
-                and not getattr(response, "is_rendered", True)
-            ):
-                response = response.render()
         response.headers.setdefault("Content-Language", language)
         return response
 
@@ -34,7 +40,61 @@ def viewer(get_response: Handler) -> Handler:
 
 
 def errors(get_response: Handler) -> Handler:
-    def middleware(request: HttpRequest) -> HttpResponse:
-        return get_response(request)
+    """Stands innermost, so that its answers pass through all others."""
 
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if _unreadable(request):
+            return pages.page(request, 400)
+        response = get_response(request)
+        if getattr(request, "htmx", False) and _leads_to_sign_in(response):
+            # Followed by htmx it would put the sign-in page into a corner of this one.
+            told = render(request, "errors/signed_out.html", status=401)
+            told["HX-Retarget"], told["HX-Reswap"] = "#toasts", "beforeend"
+            return told
+        return response
+
+    middleware.process_exception = _answer  # type: ignore[attr-defined]
     return middleware
+
+
+def _answer(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    match exception:
+        case VersionRequired() | MissingVersion():
+            return pages.page(request, 428)
+        case BadVersion() | BadRequest():
+            return pages.page(request, 400)
+        case BadParams():
+            return pages.page(request, 422, details=[line for lines in exception.errors.values() for line in lines])
+        case PermissionDenied():
+            return pages.page(request, 403)
+        case Http404() if not settings.DEBUG:
+            return pages.page(request, 404)
+        case KernelError():
+            logger.error("%s %s called the kernel wrongly", request.method, request.path, exc_info=exception)
+            return pages.page(request, 500)
+    return None
+
+
+def _unreadable(request: HttpRequest) -> bool:
+    """A NUL byte: no field of ours can hold one, and PostgreSQL would answer with a crash."""
+    if any("\0" in text for text in _texts(request.path_info, request.GET)):
+        return True
+    if request.method == "POST" and request.content_type in (
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+    ):
+        return any("\0" in text for text in _texts("", request.POST))
+    return False
+
+
+def _texts(path: str, query: QueryDict) -> Iterator[str]:
+    yield path
+    for name, values in query.lists():
+        yield name
+        yield from (value for value in values if isinstance(value, str))
+
+
+def _leads_to_sign_in(response: Any) -> bool:
+    return response.status_code == 302 and response.headers.get("Location", "").startswith(
+        resolve_url(settings.LOGIN_URL)
+    )

@@ -1,5 +1,15 @@
-"""URLs: frame."""
+"""URLs: the frame around every page (signing in, search, live news, settling, undo)."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from crm.views import live, preferences, search, sign_in
+
+urlpatterns = [
+    path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-out/", sign_in.sign_out, name="sign_out"),
+    path("preferences/", preferences.preferences, name="preferences"),
+    path("search/", search.search, name="search"),
+    path("live/", live.stream, name="live"),
+    path("live/check/", live.check, name="live_check"),
+    path("live/here/", live.here, name="live_here"),
+]

@@ -49,12 +49,10 @@ def version_of(request: HttpRequest) -> int:
 
     Raises VersionRequired, BadVersion.
     """
-    text = request.POST.get("version") or request.headers.get(
-        "If-Match", ""
-    ).removeprefix("W/").strip('"')
+    text = request.POST.get("version") or request.headers.get("If-Match", "").removeprefix("W/").strip('"')
     if not text:
         raise VersionRequired
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
         raise BadVersion
     return int(text)
 

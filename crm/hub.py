@@ -1,0 +1,131 @@
+"""The hub: one Redis subscription per web process and loop, shared by all streams that it feeds.
+
+Guarantees that a stream hears only of subjects its viewer may see (the deal's team is looked up once per change, and
+the database connection given back at once), that a slow reader is cut off rather than remembered without end, and that
+the subscription ends with the last stream. A hint only: whoever misses one asks again (`crm/views/live.py`).
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import redis
+import redis.asyncio
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import DatabaseError, connections
+
+from conflicts.refs import Ref
+from crm import live, presence
+from crm.models import Opportunity
+
+logger = logging.getLogger(__name__)
+
+QUEUE = 100
+"""Unread news of one stream; with more it is closed, and the browser comes back and asks what it missed."""
+
+EVERYONE = object()
+NOBODY = object()
+
+
+@dataclass(eq=False)
+class Listener:
+    team: int | None
+    sees_everything: bool
+    watches: str = ""
+    """The subject whose presence it shows."""
+    queue: asyncio.Queue[dict[str, Any] | None] = field(default_factory=lambda: asyncio.Queue(QUEUE))
+
+    def may_see(self, audience: Any) -> bool:
+        if audience is NOBODY:
+            return False
+        return audience is EVERYONE or self.sees_everything or audience is None or audience == self.team
+
+    def put(self, news: dict[str, Any] | None) -> None:
+        try:
+            self.queue.put_nowait(news)
+        except asyncio.QueueFull:
+            while not self.queue.empty():
+                self.queue.get_nowait()
+            self.queue.put_nowait(None)
+
+
+def audience_of(ref: Ref) -> Any:
+    """The team whose deal it is (None: everybody's); companies and contacts are everyone's."""
+    if ref.label != "crm.opportunity":
+        return EVERYONE
+    try:
+        found = list(Opportunity.objects.filter(pk=ref.pk).values_list("team_id", flat=True))
+        return found[0] if found else NOBODY
+    finally:
+        connections.close_all()
+
+
+class Hub:
+    def __init__(self) -> None:
+        self.listeners: set[Listener] = set()
+        self.task: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def listening(self, listener: Listener) -> AsyncIterator[Listener]:
+        self.listeners.add(listener)
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self._run())
+        try:
+            yield listener
+        finally:
+            self.listeners.discard(listener)
+            if not self.listeners and self.task:
+                self.task.cancel()
+                self.task = None
+
+    async def _run(self) -> None:
+        """Feed the listeners; without Redis end their streams, so that the browsers fall back to asking."""
+        client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=2, health_check_interval=25)
+        try:
+            async with client.pubsub(ignore_subscribe_messages=True) as channel:
+                await channel.subscribe(live.CHANNEL, presence.CHANNEL)
+                self._tell({"kind": "ready"}, EVERYONE)
+                async for message in channel.listen():
+                    await self._pass_on(message["channel"].decode(), message["data"])
+        except (redis.RedisError, OSError) as error:
+            logger.warning("The live stream is cut: %s", error)
+            for listener in self.listeners:
+                listener.put(None)
+        finally:
+            await client.aclose()
+
+    async def _pass_on(self, channel: str, data: bytes) -> None:
+        if channel == presence.CHANNEL:
+            await self._tell_presence(data.decode())
+            return
+        change = json.loads(data)
+        try:
+            audience = await sync_to_async(audience_of, thread_sensitive=False)(Ref.parse(change["subject"]))
+        except DatabaseError as error:
+            logger.warning("Nobody is told of %s: %s", change["subject"], error)
+            return
+        self._tell({"kind": "changed", **change}, audience)
+
+    async def _tell_presence(self, subject: str) -> None:
+        for listener in self.listeners:
+            if listener.watches == subject:
+                listener.put({"kind": "here", "subject": subject})
+
+    def _tell(self, news: dict[str, Any], audience: Any) -> None:
+        for listener in self.listeners:
+            if listener.may_see(audience):
+                listener.put(news)
+
+
+_HUBS: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    """The hub of the running loop."""
+    return _HUBS.setdefault(asyncio.get_running_loop(), Hub())
