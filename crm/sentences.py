@@ -26,6 +26,7 @@ sentences.register(
         ),
         "task_gone": _("This task is not part of the deal. Nothing was written."),
         "task_settled": _("{who} has settled this task already. Nothing was written."),
+        "task_changed": _("{who} has changed this task meanwhile. Nothing was written."),
         "task_claimed": _("{who} has taken this task. An agent cannot change it."),
         "task_claimed_by_other": _("{who} has taken this task."),
         "stage_unknown": _(

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conflicts.actions import Action, register, related
 from conflicts.actors import Actor, Kind
-from conflicts.exceptions import GoalMet, RuleBroken
+from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.sentences import Sentence, date
 from conflicts.work import Work
 from crm.actions.fields import Key, Name, Params
@@ -131,6 +131,14 @@ def _check_task(work: Work) -> None:
     _task(work)
 
 
+def _check_reschedule(work: Work) -> None:
+    _task(work)
+    # Fields of a task are not merged: whoever moves it must have seen it as it is.
+    theirs = [c for c in work.moved if c.aspect == Task.aspect and c.old == work.params.task]
+    if theirs:
+        raise Clash("task_changed", who=Actor.parse(theirs[-1].by).name)
+
+
 def _complete(work: Work) -> None:
     work.change(_task(work), state=TaskState.DONE.value, done_at=work.now)
     recalculate(work)
@@ -199,7 +207,7 @@ register(
 for name, params, words, check, apply in (
     ("complete_task", OneTask, _("Complete a task"), _check_task, _complete),
     ("cancel_task", OneTask, _("Cancel a task"), _check_task, _cancel),
-    ("reschedule_task", Reschedule, _("Move a task"), _check_task, _reschedule),
+    ("reschedule_task", Reschedule, _("Move a task"), _check_reschedule, _reschedule),
     ("claim_task", OneTask, _("Take a task"), _check_claim, _claim),
     ("reopen_task", Reopen, _("Reopen a task"), lambda work: None, _reopen),
 ):

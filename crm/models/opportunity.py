@@ -163,6 +163,9 @@ class Opportunity(VersionedModel):
         ]
         indexes = [
             models.Index(fields=["stage", "-changed_at", "id"], name="deal_board"),
+            models.Index(
+                fields=["stage", "-closed_on", "-id"], name="deal_board_closed", condition=~models.Q(status="open")
+            ),
             models.Index(fields=["team", "stage"], name="deal_team"),
             models.Index(
                 fields=["id"], name="deal_open", condition=models.Q(status="open")
