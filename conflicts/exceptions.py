@@ -58,3 +58,11 @@ class RuleBroken(Verdict):
 
 class Clash(Verdict):
     """A person, or a fresh look, must decide: CONFLICT."""
+
+
+class BadLease(KernelError):
+    """A lease was asked for under a name, or for a time, that it cannot have."""
+
+
+class LeaseLost(KernelError):
+    """This holder's lease has ended. Whatever it was about to do is somebody else's now."""

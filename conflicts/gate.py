@@ -5,7 +5,7 @@ says so; that each effect happens at most once per idempotency key; and that eve
 evidence, in the same transaction. `commit` is `commit_many` of one: both ask the same six questions in the same order.
 
     1. have I done this already?      ledger, by idempotency key
-    2. am I still the one?            lease and fencing token (stands between 1 and 3, in `_judge`, when leases come)
+    2. am I still the one?            conflicts/leases.py: holder, fencing token, not expired
     3. is the yes still good?         approval, bound to this content
     4. is the world as I saw it?      versions, read sets, merge policy
     5. do the rules hold now?         the action's own check, on the locked state in force
@@ -24,7 +24,7 @@ from typing import Any
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from conflicts import actions, guard, history, records, writing
+from conflicts import actions, guard, history, leases, records, writing
 from conflicts.actions import Action
 from conflicts.actors import Actor
 from conflicts.batch import Answer, Batch
@@ -115,13 +115,14 @@ def _commit_wave(pairs: Sequence[Pair], settle: Settle | None, *, again: bool = 
 
 def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     proposals = [proposal for proposal, _ in pairs]
+    held = leases.in_force([proposal.lease for proposal in proposals if proposal.lease])  # lease rows are locked first
     now, locked, answered = _open(proposals)
 
     judged: list[tuple[Work, Outcome]] = []
     memo: dict[Any, Any] = {}
     for proposal, params in pairs:
         work = Work(proposal=proposal, params=params, now=now, memo=memo)
-        judged.append((work, _judge(work, locked, answered)))
+        judged.append((work, _judge(work, locked, answered, held)))
 
     writing.write([work for work, outcome in judged if outcome.written])
     outcomes = [_completed(work, outcome) for work, outcome in judged]
@@ -162,7 +163,7 @@ def _sign(batch: Batch, proposal: Proposal) -> Answer:
     return batch.add(sql, [guard.ACTOR_SETTING, str(proposal.by)[:200]])
 
 
-def _judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry]) -> Outcome:
+def _judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], held: set[leases.Claim]) -> Outcome:
     """Questions 1 to 5; with a written outcome, `work` holds what 6 is to write."""
     proposal = work.proposal
     action = actions.get(proposal.action)
@@ -178,6 +179,11 @@ def _judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry])
         return _outcome(work, Result.REFUSED, Sentence("gone"), state="version_conflict")
     work.basis = {r.subject: locked[r.subject] for r in proposal.basis}
     work.subject = locked[proposal.subject] if proposal.subject else None
+
+    # 2. Whoever lost the lease can do nothing more, even if it lives on and everything else still fits.
+    if proposal.lease and proposal.lease not in held:
+        leases.lost(proposal.lease, unit=proposal.source)
+        return _outcome(work, Result.REFUSED, Sentence("lease_expired"), state="lease_expired")
 
     if forbidden := action.permits(proposal.by, work.subject):
         return _outcome(work, Result.REFUSED, forbidden)

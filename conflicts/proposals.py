@@ -8,6 +8,7 @@ from typing import Any
 
 from conflicts.actors import Actor
 from conflicts.exceptions import MissingVersion
+from conflicts.leases import Claim
 from conflicts.models.versioned import VersionedModel
 from conflicts.refs import Ref
 from conflicts.values import Value, plain, read
@@ -74,6 +75,8 @@ class Proposal:
     source: str = ""
     """Where the wish came from (`board`, `import:deals.csv:17`, `recommendation:12`)."""
     approval: Approval | None = None
+    lease: Claim | None = None
+    """The lease under which this is done; refused when it is no longer in force."""
     settles: int | None = None
     """The conflict record that this decision closes."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
@@ -24,6 +25,9 @@ _WORDS: dict[str, Any] = {
     "gone": _("This record is no longer there. Nothing was written."),
     "busy": _("Somebody is saving this right now. Nothing was written; try again in a moment."),
     "key_reused": _("This request was sent before with other content. Nothing was written."),
+    "lease_expired": _(
+        "The time reserved for this work had run out and it may be somebody else's now. Nothing was written."
+    ),
     "taken": _("Somebody has just made the same record. Nothing was written."),
     "not_allowed": _("Only {who} can do this. Nothing was written."),
     "next.choose": _("Choose which value counts."),
@@ -74,7 +78,9 @@ def _shown(value: Any) -> Any:
             labels = [aspect_label(*name.rsplit(":", 1)) for name in names]
             return ", ".join(dict.fromkeys(labels)) or "-"
         case {"date": day}:
-            return date_format(dt.date.fromisoformat(day), "D, j M")
+            found = dt.date.fromisoformat(day)
+            # Without its year, a day of 2017 would read as one of this year.
+            return date_format(found, "D, j M" if found.year == timezone.localdate().year else "D, j M Y")
     return value
 
 

@@ -16,6 +16,7 @@ from conflicts.proposals import Proposal, Read
 from crm.models import Contact, Opportunity, Pipeline, Stage, Team, User
 from crm.models.user import Role
 
+SYSTEM = actors.SYSTEM
 AGENT = actors.agent("follow-up", "Follow-up agent")
 TUESDAY = dt.date(2031, 6, 10)
 MONDAY = dt.date(2031, 6, 9)
