@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from crm.views import live, preferences, search, sign_in
+from crm.views import live, preferences, search, settle, sign_in, undo
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign_in"),
@@ -12,4 +12,6 @@ urlpatterns = [
     path("live/", live.stream, name="live"),
     path("live/check/", live.check, name="live_check"),
     path("live/here/", live.here, name="live_here"),
+    path("settle/", settle.settle, name="settle"),
+    path("undo/", undo.undo, name="undo"),
 ]

@@ -1,0 +1,182 @@
+"""Settling: the calm form that comes back when two people changed the same field, and what is said after each save.
+
+Guarantees that nothing typed is lost (what was meant is kept in the conflict record before anything is shown), that the
+value in force is chosen already and stays unless the person chooses otherwise, that the decision carries the version it
+was made on (a further clash comes back again), and that what fitted together is not asked about.
+Used by deal, board, companies and contacts through `settle_or`. Next in the flow: `crm/views/settling.py`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.db.models.functions import Now
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, resolve_url
+from django.template.response import TemplateResponse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from conflicts import actors
+from conflicts.models import Conflict, VersionedModel
+from conflicts.outcomes import Outcome, Result
+from conflicts.refs import Ref
+from crm import inputs
+from crm.views import errors
+from crm.views.live import visible
+from crm.views.settling import Clash, names_of, understood
+from crm.views.submit import Submission, submit
+
+
+def settle_or(
+    request: HttpRequest,
+    submission: Submission,
+    *,
+    subject: VersionedModel | None,
+    action: str,
+    params: Mapping[str, Any],
+    done_url: str,
+    said: str = "",
+) -> HttpResponse | None:
+    """None if it is done, and then a message says so; else the response that says why not, to be returned at once.
+
+    Call it right after `submit` with the same subject, action and params; `done_url` is where the record is seen (a
+    path of this site). `said` is what the message says ("Task completed."); what others changed meanwhile is added.
+    Show `submission.errors` beside their fields before calling this; left to it, they make a plain page (422).
+    A goal that somebody else reached first counts as done, and the message says who. Works for any `*.edit` action, for
+    moves, and for actions without fields (those come back as a page that tells what happened and what was not done).
+    "Keep editing" leads to `done_url?edit=all&typed=<record>`: fill that form with `typed_before(request, subject)`.
+    `subject` is None only for a new record; what then went wrong is a plain page (409).
+    """
+    if submission.errors or submission.outcome is None:
+        lines = [line for lines in submission.errors.values() for line in lines]
+        return errors.page(request, 422, details=lines, back=done_url)
+    outcome = submission.outcome.settled
+    if outcome.done:
+        if submission.outcome.result is not Result.DUPLICATE:
+            tell(request, outcome, said=said)
+        return None
+    if outcome.result is Result.SUPERSEDED:
+        messages.info(request, str(outcome.sentence))
+        return None
+    record = Conflict.objects.filter(pk=outcome.record).first()
+    if record is None or subject is None:
+        return errors.page(request, 409, happened=str(outcome.sentence or ""), back=done_url)
+    return show(request, record, subject=subject, done_url=done_url)
+
+
+def tell(request: HttpRequest, outcome: Outcome, *, said: str = "") -> None:
+    """The message after a save: what was done, what others had changed, and the way back (undo)."""
+    if outcome.unchanged:
+        messages.info(request, _("It was so already; nothing was written."))
+        return
+    lines = [said or _("Saved as v%(version)d.") % {"version": outcome.version}]
+    if together := names_of(outcome, viewer=request.user):
+        lines.append(_("Together with what changed meanwhile: %(what)s.") % {"what": together})
+    messages.success(request, " ".join(lines), extra_tags=f"undo:{outcome.subject}:{outcome.version}")
+
+
+def show(
+    request: HttpRequest,
+    record: Conflict,
+    *,
+    subject: VersionedModel,
+    done_url: str,
+    posted: Mapping[str, str] | None = None,
+    faults: Mapping[str, list[str]] | None = None,
+    status: int = 409,
+) -> HttpResponse:
+    clash = Clash(record, subject, viewer=request.user)
+    context = {
+        "clash": clash,
+        "record": record,
+        "fields": clash.fields(posted=posted or {}, faults=faults or {}),
+        "done_url": done_url,
+        "subject": subject,
+    }
+    page = "settle.html#page" if request.htmx else "settle.html"  # type: ignore[attr-defined]
+    response = TemplateResponse(request, page, context, status=status)
+    if request.htmx:  # type: ignore[attr-defined]
+        # Beside the page, never over it: other forms on it may hold what somebody is typing.
+        response["HX-Retarget"], response["HX-Reswap"] = "#settle", "innerHTML show:window:top"
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def settle(request: HttpRequest) -> HttpResponse:
+    """The form of a conflict that is still open, and the choice made in it; only for whoever meant the change."""
+    record = _own_record(request)
+    subject = visible(Ref(record.subject_model, record.subject_id), request.user)  # type: ignore[arg-type]
+    done_url = _local(request, request.POST.get("next") or request.GET.get("next", ""))
+    if record.closed_at is not None:
+        messages.info(request, _("This is settled already."))
+        return _finished(request, done_url)
+    if request.method != "POST":
+        return show(request, record, subject=subject, done_url=done_url, status=200)
+    if "keep" in request.POST:
+        return redirect(f"{done_url}?edit=all&typed={record.pk}")
+    clash = Clash(record, subject, viewer=request.user)
+    params, faults = clash.chosen(request.POST)
+    if faults:
+        return show(request, record, subject=subject, done_url=done_url, posted=request.POST, faults=faults, status=422)
+    submission = submit(
+        request, action=record.action, params=params, subject=subject, settles=record.pk, source=record.source
+    )
+    if (
+        answer := settle_or(
+            request, submission, subject=subject, action=record.action, params=params, done_url=done_url
+        )
+    ) is not None:
+        if submission.outcome and submission.outcome.settled.record not in (None, record.pk):
+            _renewed(record, by=actors.person(request.user))
+        return answer
+    return _finished(request, done_url)
+
+
+def typed_before(request: HttpRequest, subject: VersionedModel) -> dict[str, str]:
+    """For a form opened by "Keep editing": what the person had typed, as far as it differs from what is in force."""
+    text = request.GET.get("typed", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        return {}
+    record = Conflict.objects.filter(pk=int(text), subject_id=subject.pk).first()
+    if record is None or not record.intended_by.same_as(actors.person(request.user)):
+        return {}
+    mine = understood(record)
+    return {
+        name: inputs.as_typed(value, subject._meta.get_field(name), None)
+        for name, value in mine.items()
+        if name in subject.content_fields()
+    }
+
+
+def _own_record(request: HttpRequest) -> Conflict:
+    text = request.POST.get("record") or request.GET.get("record", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise Http404
+    record = Conflict.objects.filter(pk=int(text)).exclude(subject_id=None).first()
+    if record is None or not record.intended_by.same_as(actors.person(request.user)):
+        raise Http404
+    return record
+
+
+def _renewed(record: Conflict, *, by: actors.Actor) -> None:
+    """It clashed again: the new record carries the choice on, and this one has nothing left to decide."""
+    Conflict.objects.filter(pk=record.pk, closed_at=None).update(
+        closed_at=Now(), closed_by=str(by)[:200], resolution="clashed_again"
+    )
+
+
+def _finished(request: HttpRequest, done_url: str) -> HttpResponse:
+    if request.htmx:  # type: ignore[attr-defined]
+        response = TemplateResponse(request, "_toasts.html#more", {})
+        response["HX-Retarget"], response["HX-Reswap"] = "#settle", "innerHTML"
+        response["HX-Trigger"] = "vigente:settled"
+        return response
+    return redirect(done_url)
+
+
+def _local(request: HttpRequest, url: str) -> str:
+    path = url.partition("?")[0]
+    ours = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts={request.get_host()})
+    return path if ours else resolve_url("my_day")

@@ -1,0 +1,285 @@
+"""Clash: what a conflict record says to the person who meant the change, field by field; and back into params.
+
+Guarantees that what the person did not touch never travels (it would write an old value over a new one), that what
+the model merges arrives merged, and that keeping the other's value writes nothing. Next: `templates/settle.html`.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from conflicts import actions, history
+from conflicts.actors import Actor
+from conflicts.exceptions import BadParams
+from conflicts.merging import Merged, merge
+from conflicts.models import Conflict, VersionedModel
+from conflicts.outcomes import Outcome
+from conflicts.refs import Ref
+from conflicts.sentences import aspect_label
+from conflicts.values import Value, plain
+from crm import inputs
+from crm.models import User
+from crm.showing import Shower
+from crm.templatetags.vigente import name_for
+
+DERIVED = frozenset({"next_step", "next_step_on", "next_step_at", "last_contact_at", "stage_since", "team", "name_key"})
+"""Follow from something else that is told by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """One change that needs nobody: field, what it was and is, and whose it is."""
+
+    label: str
+    was: str
+    now: str
+    whose: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """One field that says two things."""
+
+    name: str
+    label: str
+    base: str
+    mine: str
+    theirs: str
+    whose: str
+    """Whose value is in force: "Ana’s"."""
+    at: dt.datetime | None
+    picked: str = "theirs"
+    other: inputs.Input | None = field(default=None)
+
+
+class Clash:
+    def __init__(self, record: Conflict, subject: VersionedModel, *, viewer: Any) -> None:
+        self.record = record
+        self.subject = subject
+        self.viewer: User = viewer
+        self.model = type(subject)
+        self.ref = Ref.of(subject)
+        self.action = actions.get(record.action)
+        self.shower = Shower(self.model, currency=getattr(subject, "currency", ""))
+
+    # ---- who and when
+
+    @cached_property
+    def moved(self) -> list[dict[str, Any]]:
+        return [c for c in self.record.changes if c["subject"] == str(self.ref) and c["aspect"] not in DERIVED]
+
+    @property
+    def found(self) -> int:
+        """The version this decision is made on."""
+        return self.record.version_found or self.subject.version
+
+    @property
+    def read(self) -> int | None:
+        return self.record.version_read
+
+    @cached_property
+    def people(self) -> list[Actor]:
+        """Who changed it meanwhile, each once, the last first."""
+        return list(dict.fromkeys(Actor.parse(c["by"]) for c in reversed(self.moved)))
+
+    @property
+    def by(self) -> Actor | None:
+        return self.people[0] if self.people else None
+
+    @property
+    def by_name(self) -> str:
+        """A first name, "others", or "you" in another window."""
+        if len(self.people) > 1:
+            return _("Others")
+        return name_for(self.viewer, self.by, short=True, capital=True) if self.by else _("Somebody")
+
+    @property
+    def saves(self) -> int:
+        return len({c["version"] for c in self.moved})
+
+    @property
+    def at(self) -> dt.datetime | None:
+        return dt.datetime.fromisoformat(self.moved[-1]["at"]) if self.moved else None
+
+    @property
+    def again(self) -> bool:
+        """No field clashed and no rule forbids it: the person may decide to do it on what is in force."""
+        return (
+            self.record.result == "conflict"
+            and not self.record.differences
+            and self.record.version_found is not None
+            and self.record.closed_at is None
+        )
+
+    # ---- fields
+
+    @cached_property
+    def _mine(self) -> dict[str, Value]:
+        return understood(self.record)
+
+    @cached_property
+    def _differences(self) -> dict[str, dict[str, Any]]:
+        return {d["field"]: d for d in self.record.differences}
+
+    def fields(self, *, posted: Mapping[str, str], faults: Mapping[str, list[str]]) -> list[Choice]:
+        for name, d in self._differences.items():
+            self.shower.learn(name, d["base"], d["current"], d["proposed"])
+        return [self._choice(name, d, posted, faults) for name, d in self._differences.items()]
+
+    def _choice(
+        self, name: str, d: dict[str, Any], posted: Mapping[str, str], faults: Mapping[str, list[str]]
+    ) -> Choice:
+        last = next((c for c in reversed(self.moved) if c["aspect"] == name), None)
+        by = Actor.parse(last["by"]) if last else self.by
+        [other] = inputs.build(
+            self.subject, [name], typed={name: posted.get(f"other-{name}", "")}, faults=faults, required=()
+        )
+        other.name = f"other-{name}"
+        return Choice(
+            name=name,
+            label=aspect_label(self.ref.label, name),
+            base=self.shower.text(name, d["base"]),
+            mine=self.shower.text(name, d["proposed"]),
+            theirs=self.shower.text(name, d["current"]),
+            whose=_whose(self.viewer, by),
+            at=dt.datetime.fromisoformat(last["at"]) if last else None,
+            picked=posted.get(f"pick-{name}", "theirs"),
+            other=other,
+        )
+
+    @cached_property
+    def together(self) -> list[Together]:
+        """What fits: the person's other fields, and what others changed elsewhere."""
+        rows = list(self._together())
+        for name, *values in rows:
+            if name in self.model.content_fields():
+                self.shower.learn(name, *values[:2])
+        told = [
+            Together(
+                label=aspect_label(self.ref.label, name),
+                was=self._text(name, was),
+                now=self._text(name, now),
+                whose=whose,
+            )
+            for name, was, now, whose in rows
+        ]
+        return told
+
+    def _text(self, name: str, value: Any) -> str:
+        if name in self.model.content_fields():
+            return self.shower.text(name, value)
+        if isinstance(value, dict):  # a child: a task, an activity
+            return str(value.get("title") or value.get("text") or value.get("value") or "")
+        return ""
+
+    def _together(self) -> Iterator[tuple[str, Any, Any, str]]:
+        base = self._base
+        merged = self.merged
+        for name, value in merged.items():
+            if name not in self._differences:
+                both = name in {c["aspect"] for c in self.moved}
+                yield name, base.get(name), value, _("both") if both else _("you")
+        seen = set(merged) | set(self._differences)
+        for name in dict.fromkeys(c["aspect"] for c in self.moved):
+            if name in seen:
+                continue
+            changes = [c for c in self.moved if c["aspect"] == name]
+            whose = name_for(self.viewer, changes[-1]["by"], short=True)
+            yield name, changes[0]["old"] if name in base else None, changes[-1]["new"], whose
+
+    @cached_property
+    def _base(self) -> dict[str, Value]:
+        return (history.values_at(self.ref, self.record.version_read) if self.record.version_read else None) or {}
+
+    @cached_property
+    def _current(self) -> dict[str, Value]:
+        return history.values_at(self.ref, self.found) or {}
+
+    @cached_property
+    def merged(self) -> dict[str, Value]:
+        """What the person changed, put together with what is in force where the model can; the clashing as meant."""
+        found: dict[str, Value] = {}
+        for name, proposed in self._mine.items():
+            base, current = self._base.get(name), self._current.get(name)
+            if proposed == base:
+                continue
+            theirs = next((c["by"] for c in reversed(self.moved) if c["aspect"] == name), "")
+            answer = merge(
+                rule=self.model.policy.rule(name),
+                base=base,
+                current=current,
+                proposed=proposed,
+                theirs=Actor.parse(theirs),
+                mine=self.record.intended_by,
+            )
+            found[name] = answer.value if isinstance(answer, Merged) else proposed
+        return found
+
+    # ---- the choice
+
+    def chosen(self, posted: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+        """`(params, faults)`: the wish as it is after choosing. The other's value is sent as it is in force."""
+        params = {**self._extras, **self.merged}
+        faults: dict[str, list[str]] = {}
+        for name, d in self._differences.items():
+            pick = posted.get(f"pick-{name}", "theirs")
+            if pick == "other":
+                try:
+                    params[name] = inputs.parse(
+                        posted.get(f"other-{name}", ""), self.model._meta.get_field(name), self.subject
+                    )
+                except inputs.Fault as fault:
+                    faults[name] = [str(fault)]
+            else:
+                params[name] = d["proposed"] if pick == "mine" else d["current"]
+        if "stage" in self._differences and posted.get("pick-stage", "theirs") != "mine":
+            # Staying where it is needs no reason of ours; the check wants the one that is there.
+            params["reason"] = getattr(self.subject, "lost_reason", "") or params.get("reason", "")
+        return params, faults
+
+    @property
+    def _extras(self) -> dict[str, Any]:
+        """Params that are no fields (the reason of a move, the whole of an action without fields)."""
+        return {name: value for name, value in self.record.params.items() if name not in self._mine}
+
+    @property
+    def typed(self) -> list[tuple[str, str]]:
+        """What was typed, for reading and copying, where nothing can be chosen."""
+        return [
+            (aspect_label(self.ref.label, name), str(value))
+            for name, value in self.record.params.items()
+            if isinstance(value, str) and value
+        ]
+
+
+def understood(record: Conflict) -> dict[str, Value]:
+    """The fields that the recorded wish would write, in plain form."""
+    action = actions.get(record.action)
+    try:
+        wanted = action.writes(actions.validate(action, record.params))
+    except BadParams:
+        return {}
+    return {name: plain(value, action.subject._meta.get_field(name)) for name, value in wanted.items()}  # type: ignore[arg-type]
+
+
+def names_of(outcome: Outcome, *, viewer: Any) -> str:
+    """What others changed between reading and saving: "stage (Ana), tags (Bob)". Empty if nobody did."""
+    told: dict[str, str] = {}
+    for change in outcome.moved:
+        by = Actor.parse(change.by)
+        own = by.is_person and by.key == str(viewer.pk)
+        if not own and change.aspect not in DERIVED:
+            told[aspect_label(change.subject.label, change.aspect)] = name_for(viewer, by, short=True)
+    return ", ".join(_("%(what)s (%(who)s)") % {"what": what, "who": who} for what, who in told.items())
+
+
+def _whose(viewer: User, by: Actor | None) -> str:
+    if by is None:
+        return _("In force")
+    if by.is_person and by.key == str(viewer.pk):
+        return _("Yours from another window, in force")
+    return _("%(who)s’s, in force") % {"who": name_for(viewer, by, short=True)}
