@@ -5,3 +5,6 @@ from django.utils.translation import gettext_lazy as _
 class AgentsConfig(AppConfig):
     name = "agents"
     verbose_name = _("Agents")
+
+    def ready(self) -> None:
+        from agents import sentences  # noqa: F401 - registers the agents' sentences

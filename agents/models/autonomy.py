@@ -16,9 +16,7 @@ class AutonomyPolicy(models.Model):
     """One row per action; an action without a row is only suggested."""
 
     action = models.CharField(_("action"), max_length=80, unique=True)
-    mode = models.CharField(
-        _("how far"), max_length=8, choices=Mode, default=Mode.SUGGEST
-    )
+    mode = models.CharField(_("how far"), max_length=8, choices=Mode, default=Mode.SUGGEST)
     amount_limit = models.DecimalField(
         _("acts up to this amount"),
         max_digits=14,

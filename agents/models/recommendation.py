@@ -11,8 +11,11 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from agents.models.autonomy import Mode
+from conflicts.actors import Actor
 from conflicts.proposals import Proposal, Read
 from conflicts.sentences import Sentence
+from crm.models import Opportunity, User
 
 
 class RecommendationState(models.TextChoices):
@@ -50,6 +53,15 @@ TRANSITIONS: dict[RecommendationState, frozenset[RecommendationState]] = {
 OPEN_STATES = frozenset({_S.PROPOSED, _S.APPROVED, _S.SNOOZED})
 
 
+class RecommendationQuerySet(models.QuerySet["Recommendation"]):
+    def open(self) -> "RecommendationQuerySet":
+        return self.filter(state__in=OPEN_STATES)
+
+    def visible_to(self, user: User) -> "RecommendationQuerySet":
+        """Those whose deal the person may see."""
+        return self.filter(opportunity__in=Opportunity.objects.visible_to(user))
+
+
 class Recommendation(models.Model):
     opportunity = models.ForeignKey(
         "crm.Opportunity",
@@ -57,9 +69,7 @@ class Recommendation(models.Model):
         related_name="recommendations",
         verbose_name=_("deal"),
     )
-    state = models.CharField(
-        _("state"), max_length=10, choices=RecommendationState, default=_S.PROPOSED
-    )
+    state = models.CharField(_("state"), max_length=10, choices=RecommendationState, default=_S.PROPOSED)
     revision = models.PositiveIntegerField(default=1)
     """Rises when a person edits the content; part of the idempotency key."""
 
@@ -69,6 +79,18 @@ class Recommendation(models.Model):
     """R1 to R11 of the recommender."""
     priority = models.IntegerField(_("priority"), default=0)
     """An explained sum; higher first."""
+    score = models.JSONField(default=list)
+    """Its terms: [{"points": 20, "why": Sentence.as_json()}, ...]"""
+    mode = models.CharField(_("how far"), max_length=8, choices=Mode, default=Mode.SUGGEST)
+    """What the autonomy policy said when it was made."""
+    sweep = models.ForeignKey(
+        "agents.SweepRun",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="recommendations",
+        verbose_name=_("sweep"),
+    )
     action = models.CharField(max_length=80)
     params = models.JSONField(default=dict)
     title = models.JSONField(_("what"))
@@ -87,6 +109,8 @@ class Recommendation(models.Model):
     snoozed_until = models.DateField(_("not before"), null=True, blank=True)
     decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
     decided_by = models.CharField(_("decided by"), max_length=200, blank=True)
+    edited_by = models.CharField(_("edited by"), max_length=200, blank=True)
+    """The text form of the Actor who last changed the content."""
     decline_reason = models.CharField(_("reason"), max_length=40, blank=True)
     outcome = models.JSONField(default=dict, blank=True)
     """Outcome.as_json() of the commit."""
@@ -103,6 +127,8 @@ class Recommendation(models.Model):
     overtaken_version = models.BigIntegerField(null=True, blank=True)
     """The version of the deal that superseded it."""
 
+    objects = RecommendationQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("suggestion")
         verbose_name_plural = _("suggestions")
@@ -116,9 +142,9 @@ class Recommendation(models.Model):
         ]
         indexes = [
             models.Index(fields=["state", "-created_at"], name="suggestion_by_state"),
-            models.Index(
-                fields=["opportunity", "-created_at"], name="suggestion_of_deal"
-            ),
+            models.Index(fields=["opportunity", "-created_at"], name="suggestion_of_deal"),
+            models.Index(fields=["state", "-priority", "-id"], name="suggestion_by_priority"),
+            models.Index(fields=["state", "-decided_at"], name="suggestion_by_decision"),
         ]
 
     def __str__(self) -> str:
@@ -133,6 +159,18 @@ class Recommendation(models.Model):
         return Sentence.from_json(self.why)
 
     @property
+    def proposer(self) -> Actor:
+        return Actor.parse(self.agent)
+
+    @property
+    def decider(self) -> Actor | None:
+        return Actor.parse(self.decided_by) if self.decided_by else None
+
+    @property
+    def overtaker(self) -> Actor | None:
+        return Actor.parse(self.overtaken_by) if self.overtaken_by else None
+
+    @property
     def is_open(self) -> bool:
         return self.state in OPEN_STATES
 
@@ -142,8 +180,6 @@ class Recommendation(models.Model):
 
     def proposal(self, **more: Any) -> Proposal:
         """The wish as the gate takes it. Its key names the unit of work (this revision), never the attempt."""
-        from conflicts.actors import Actor
-
         return Proposal(
             action=self.action,
             by=Actor.parse(self.agent),

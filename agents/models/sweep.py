@@ -26,9 +26,7 @@ class SweepRun(models.Model):
 class Verdict(models.Model):
     """The last word of the sweep on a deal that got no suggestion: which gate or rule, and when to look again."""
 
-    opportunity = models.OneToOneField(
-        "crm.Opportunity", models.PROTECT, primary_key=True, related_name="verdict"
-    )
+    opportunity = models.OneToOneField("crm.Opportunity", models.PROTECT, primary_key=True, related_name="verdict")
     code = models.CharField(max_length=20)
     """G1 to G8, or R11."""
     why = models.JSONField()

@@ -1,0 +1,100 @@
+"""Who may do what with a suggestion, now: one rule, three uses.
+
+`check_x` raises NotPossible with the reason (the tooltip), `can_x` answers (the button), and the write asks the same.
+"""
+
+import datetime as dt
+from typing import Any
+
+from agents.exceptions import NotPossible
+from agents.identity import short_name
+from agents.models import Mode, Recommendation
+from agents.states import State, check_state
+from conflicts.actors import Actor
+from conflicts.sentences import Sentence
+from crm.models import User
+from crm.models.user import Role
+from crm.permissions import permits_deal
+
+EDITABLE: dict[str, frozenset[str]] = {
+    "opportunity.follow_up": frozenset({"title", "kind", "due_on"}),
+    "opportunity.reschedule_task": frozenset({"due_on"}),
+}
+"""The params of each action that a person may change before saying yes."""
+
+
+def _check_person(recommendation: Recommendation, *, by: Actor) -> None:
+    if refusal := permits_deal(by, recommendation.opportunity):
+        raise NotPossible(refusal)
+
+
+def check_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime, fingerprint: str = "") -> None:
+    """Whether `by` may say yes to this content. That it is still good is the gate's question, not this one.
+
+    `fingerprint` is what the page showed; without it (a button being drawn) that question is left out.
+    """
+    _check_person(recommendation, by=by)
+    check_state(recommendation, of=[State.PROPOSED])
+    if recommendation.expires_at <= now:
+        raise NotPossible(Sentence("no.expired"))
+    owner = recommendation.opportunity.owner
+    if recommendation.mode != Mode.SUGGEST and by.is_person and not _answers_for(by.account, owner):
+        raise NotPossible(Sentence("no.owner_only", {"who": str(owner)}))
+    if fingerprint and fingerprint != recommendation.proposal().fingerprint:
+        if recommendation.edited_by:
+            raise NotPossible(Sentence("no.edited", {"who": short_name(Actor.parse(recommendation.edited_by))}))
+        raise NotPossible(Sentence("no.other_content"))
+
+
+def _answers_for(user: User, owner: User | None) -> bool:
+    return owner is None or owner.pk == user.pk or user.sees_everything or user.role == Role.MANAGER
+
+
+def check_decline(recommendation: Recommendation, *, by: Actor) -> None:
+    _check_person(recommendation, by=by)
+    check_state(recommendation, of=[State.PROPOSED, State.SNOOZED])
+
+
+def check_snooze(recommendation: Recommendation, *, by: Actor) -> None:
+    _check_person(recommendation, by=by)
+    check_state(recommendation, of=[State.PROPOSED])
+
+
+def check_edit(recommendation: Recommendation, *, by: Actor) -> None:
+    _check_person(recommendation, by=by)
+    check_state(recommendation, of=[State.PROPOSED])
+    if recommendation.action not in EDITABLE:
+        raise NotPossible(Sentence("no.edit_kind"))
+
+
+def check_ask_again(recommendation: Recommendation, *, by: Actor) -> None:
+    _check_person(recommendation, by=by)
+    check_state(recommendation, of=[State.PROPOSED, State.SNOOZED])
+
+
+def _can(check: Any, *args: Any, **kwargs: Any) -> bool:
+    try:
+        check(*args, **kwargs)
+    except NotPossible:
+        return False
+    return True
+
+
+def can_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime) -> bool:
+    return _can(check_approve, recommendation, by=by, now=now)
+
+
+def can_decline(recommendation: Recommendation, *, by: Actor) -> bool:
+    return _can(check_decline, recommendation, by=by)
+
+
+def can_snooze(recommendation: Recommendation, *, by: Actor) -> bool:
+    return _can(check_snooze, recommendation, by=by)
+
+
+def can_edit(recommendation: Recommendation, *, by: Actor) -> bool:
+    return _can(check_edit, recommendation, by=by)
+
+
+def can_ask_again(recommendation: Recommendation, *, by: Actor) -> bool:
+    return _can(check_ask_again, recommendation, by=by)
