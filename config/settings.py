@@ -146,6 +146,13 @@ VIGENTE_PHONE_REGION = env.text("VIGENTE_PHONE_REGION", default="BR")
 VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60, least=1, most=86_400)
 VIGENTE_RESTORE_SECONDS = env.integer("VIGENTE_RESTORE_SECONDS", default=10, least=1, most=3_600)
 
+# How often, per name (conflicts/limits.py): a language model, an outside service, a channel and contact.
+VIGENTE_LIMITS = {
+    "model": "60/minute",
+    "api": "600/minute",
+    "channel": "6/hour",
+}
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
