@@ -66,11 +66,13 @@ def submit(
     rests_on: Mapping[str, Any] | None = None,
     settles: int | None = None,
     source: str = "",
+    part: str = "",
 ) -> Submission:
     """Propose `action` for the signed-in person, on the version the form carries.
 
     `subject` only says which record; what is in force is read again, locked, by the gate. `rests_on` are field values
-    (plain) that the person's decision rested on beyond those written, if any. Raises VersionRequired, BadVersion.
+    (plain) that the person's decision rested on beyond those written, if any. `part` names the act where one form does
+    two (a deal, and the company it is for). Raises VersionRequired, BadVersion.
     """
     basis: tuple[Read, ...] = ()
     if subject is not None:
@@ -82,6 +84,7 @@ def submit(
             ),
         )
     key = (request.POST.get("key") or request.headers.get("Idempotency-Key", ""))[:200]
+    key = f"{key}:{part}" if key and part else key
     try:
         outcome = gate.commit(
             Proposal(

@@ -1,0 +1,303 @@
+"""The board: what of a pipeline a person sees, column by column, as few statements as the page needs.
+
+Guarantees that a column's number and sum speak of every deal the filters let through and the person may see, not of the
+cards shown; and that the cards come in keyset pages, so that a column of ten thousand costs what one of thirty costs.
+Next in the flow: `crm/figures.py` for the sums, `crm/views/board.py` for the page.
+"""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Q
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+
+from crm import figures
+from crm.actions.fields import clean_text
+from crm.models import Opportunity, Pipeline, Stage, User
+from crm.models.opportunity import NextStep, OpportunityQuerySet
+from crm.models.pipeline import StageKind
+
+PAGE = 20
+"""Cards of a column at a time: what two screens hold."""
+SHOWN = (
+    *(column.name for column in Opportunity._meta.concrete_fields),
+    *("company__version", "company__name", "product__version", "product__name"),
+    *("owner__username", "owner__first_name", "owner__last_name"),
+)
+"""All of the deal, and of what it points at only the names."""
+MINE = "me"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """What the form above the board says. Whatever it cannot read it leaves out: a filter never breaks a page."""
+
+    pipeline: str = ""
+    owner: str = ""
+    """`me`, the key of a person, or empty for everyone."""
+    next: str = ""
+    product: str = ""
+    text: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> "Filters":
+        owner, step = query.get("owner", ""), query.get("next", "")
+        return cls(
+            pipeline=_key(query.get("pipeline", "")),
+            owner=owner if owner == MINE else _key(owner),
+            next=step if step in NextStep.values else "",
+            product=_key(query.get("product", "")),
+            text=str(clean_text(query.get("q", "")[:100])),
+        )
+
+    @property
+    def given(self) -> dict[str, str]:
+        said = {
+            "pipeline": self.pipeline,
+            "owner": self.owner,
+            "next": self.next,
+            "product": self.product,
+            "q": self.text,
+        }
+        return {name: value for name, value in said.items() if value}
+
+    @property
+    def narrows(self) -> bool:
+        return bool(self.given.keys() - {"pipeline"})
+
+    @property
+    def query(self) -> str:
+        """As the end of an address."""
+        return urlencode(self.given)
+
+    def _with_owner(self, owner: str) -> str:
+        return replace(self, owner=owner).query
+
+    @property
+    def query_everyone(self) -> str:
+        return self._with_owner("")
+
+    @property
+    def query_mine(self) -> str:
+        return self._with_owner(MINE)
+
+    @property
+    def query_pipeline(self) -> str:
+        """All deals of this pipeline."""
+        return Filters(pipeline=self.pipeline).query
+
+    def narrow(self, deals: OpportunityQuerySet, *, user: User) -> OpportunityQuerySet:
+        """All but the next step, which needs to know the day."""
+        if self.owner:
+            deals = deals.filter(owner=user.pk if self.owner == MINE else int(self.owner))
+        if self.product:
+            deals = deals.filter(product=int(self.product))
+        if self.text:
+            deals = deals.filter(Q(name__icontains=self.text) | Q(company__name__icontains=self.text))
+        return deals
+
+
+def _key(text: str) -> str:
+    """A primary key as text, or nothing."""
+    return text if text.isascii() and text.isdigit() and len(text) < 19 else ""
+
+
+@dataclass(kw_only=True)
+class Card:
+    deal: Opportunity
+    today: dt.date
+    mark: Any = None
+    """What an agent has to say about the deal, if anything."""
+    just: Any = None
+    """`crm.views.board.Just`: who changed it a moment ago."""
+    back: Any = None
+    """`crm.views.board_move.Back`: why a move was refused."""
+
+    @property
+    def title(self) -> str:
+        """The company; a deal without one goes by its own name."""
+        return self.deal.company.name if self.deal.company else self.deal.name
+
+    @property
+    def what(self) -> str:
+        if self.deal.company and self.deal.name != self.deal.company.name:
+            return self.deal.name
+        return self.deal.product.name if self.deal.product else ""
+
+    @property
+    def stuck_days(self) -> int | None:
+        return self.deal.days_in_stage(today=self.today) if self.deal.is_stuck(today=self.today) else None
+
+
+@dataclass(kw_only=True)
+class Column:
+    stage: Stage
+    tallied: list[figures.Tally] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    after: str = ""
+    """Where the next page of cards begins; empty on the last page."""
+    resumed: bool = False
+    """The cards are a later page, not the first."""
+
+    @property
+    def deals(self) -> int:
+        return sum(tally.deals for tally in self.tallied)
+
+    @property
+    def sums(self) -> list[figures.Money]:
+        return figures.sums(self.tallied)
+
+
+@dataclass(kw_only=True)
+class Board:
+    """One pipeline, as one person sees it on one day."""
+
+    pipelines: Sequence[Pipeline]
+    """All there are, to choose from."""
+    pipeline: Pipeline
+    user: User
+    today: dt.date
+    filters: Filters = field(default_factory=Filters)
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        return sorted(self.pipeline.stages.all(), key=lambda stage: stage.position)
+
+    @cached_property
+    def tallied(self) -> list[figures.Tally]:
+        deals = Opportunity.objects.filter(pipeline=self.pipeline).visible_to(self.user)
+        return figures.tallies(self.filters.narrow(deals, user=self.user), today=self.today, step=self.filters.next)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """With their sums, still without cards."""
+        by_stage = defaultdict(list)
+        for tally in self.tallied:
+            by_stage[tally.stage].append(tally)
+        return [Column(stage=stage, tallied=by_stage[stage.pk]) for stage in self.stages]
+
+    @property
+    def open_sums(self) -> list[figures.Money]:
+        return figures.sums(tally for column in self._open for tally in column.tallied)
+
+    @property
+    def open_deals(self) -> int:
+        return sum(column.deals for column in self._open)
+
+    @property
+    def _open(self) -> list[Column]:
+        return [column for column in self.columns if not column.stage.is_terminal]
+
+    @cached_property
+    def next_steps(self) -> dict[str, int]:
+        """How many open deals per state of their next step, among those the other filters let through."""
+        return {state.value: sum(tally.next_steps[state.value] for tally in self.tallied) for state in NextStep}
+
+    @property
+    def chips(self) -> list[tuple[str, str, int]]:
+        """State, words and number, for the four filters."""
+        words = {
+            NextStep.OVERDUE: _("Overdue"),
+            NextStep.TODAY: _("Today"),
+            NextStep.LATER: _("Later"),
+            NextStep.NONE: _("No next step"),
+        }
+        return [(state.value, said, self.next_steps[state.value]) for state, said in words.items()]
+
+    @property
+    def any(self) -> bool:
+        return any(column.deals for column in self.columns)
+
+    @property
+    def lost_stages(self) -> list[Stage]:
+        return [stage for stage in self.stages if stage.kind == StageKind.LOST]
+
+    def everything(self) -> "Board":
+        """The same board without filters: whoever has moved a card sees it, whatever is filtered."""
+        return replace(self, filters=Filters(pipeline=self.filters.pipeline))
+
+    def deals(self) -> OpportunityQuerySet:
+        """The deals of the board with what a card shows, in one statement."""
+        shown = Opportunity.objects.filter(pipeline=self.pipeline).visible_to(self.user)
+        shown = self.filters.narrow(shown, user=self.user).select_related("company", "owner", "product").only(*SHOWN)
+        if self.filters.next:
+            shown = shown.filter(figures.next_step_is(self.filters.next, today=self.today))
+        return shown
+
+    def fill(self, *, stage: int | None = None, after: str = "") -> list[Column]:
+        """The columns with the first page of their cards; `stage` begins at `after` instead."""
+        pages = [page_of(self.deals(), s, after=after if s.pk == stage else "")[: PAGE + 1] for s in self.stages]
+        rows = list(pages[0].union(*pages[1:], all=True)) if len(pages) > 1 else list(pages[0]) if pages else []
+        by_stage = defaultdict(list)
+        for deal in rows:
+            by_stage[deal.stage_id].append(deal)
+        for column in self.columns:
+            self._put(column, by_stage[column.stage.pk])
+            column.resumed = bool(after) and column.stage.pk == stage
+        return self.columns
+
+    def page(self, stage: Stage, *, after: str) -> Column:
+        """One further page of one column."""
+        column = Column(stage=stage, resumed=bool(after))
+        self._put(column, list(page_of(self.deals(), stage, after=after)[: PAGE + 1]))
+        return column
+
+    def cards(self, deals: Iterable[Opportunity]) -> list[Card]:
+        stages = {stage.pk: stage for stage in self.stages}
+        made = []
+        for deal in deals:
+            deal.stage = stages.get(deal.stage_id) or deal.stage
+            made.append(Card(deal=deal, today=self.today))
+        return made
+
+    def _put(self, column: Column, deals: list[Opportunity]) -> None:
+        column.cards = self.cards(deals[:PAGE])
+        if len(deals) > PAGE:
+            column.after = cursor(deals[PAGE - 1], column.stage)
+
+
+def page_of(deals: OpportunityQuerySet, stage: Stage, *, after: str = "") -> OpportunityQuerySet:
+    """A column in its order: open deals by their latest change, closed ones by the day they were closed."""
+    name, tie = ("closed_on", "-pk") if stage.is_terminal else ("changed_at", "pk")
+    deals = deals.filter(stage=stage).order_by(f"-{name}", tie)
+    start = _position(after, stage)
+    if start is None:
+        return deals
+    value, pk = start
+    beside = Q(pk__lt=pk) if stage.is_terminal else Q(pk__gt=pk)
+    # The first condition is implied by the second; it is what the index can start from.
+    return deals.filter(Q(**{f"{name}__lte": value}), Q(**{f"{name}__lt": value}) | beside)
+
+
+def cursor(deal: Opportunity, stage: Stage) -> str:
+    """The place of a card in its column, as text for an address."""
+    value = deal.closed_on if stage.is_terminal else deal.changed_at
+    return f"{value.isoformat()}~{deal.pk}" if value else ""
+
+
+def _position(after: str, stage: Stage) -> tuple[dt.date, int] | None:
+    """What `cursor` wrote; None for none and for what it never wrote."""
+    text, _, pk = after.partition("~")
+    try:
+        value = dt.date.fromisoformat(text) if stage.is_terminal else dt.datetime.fromisoformat(text)
+        if not stage.is_terminal and value.tzinfo is None:  # type: ignore[attr-defined]
+            return None
+        return value, int(_key(pk))
+    except ValueError:
+        return None
+
+
+def board_of(
+    user: User, *, today: dt.date, filters: Filters | None = None, pipeline: int | None = None
+) -> Board | None:
+    """The board of that pipeline, else of the one the filters name, else of the default one. None for no pipeline."""
+    filters = filters or Filters()
+    known = list(Pipeline.objects.prefetch_related("stages").order_by("-is_default", "name"))
+    wanted = str(pipeline or filters.pipeline)
+    chosen = next((p for p in known if str(p.pk) == wanted), known[0] if known else None)
+    return Board(pipelines=known, pipeline=chosen, user=user, today=today, filters=filters) if chosen else None
