@@ -5,6 +5,7 @@ one without on the same day; ties by key). Source: one noun instead of two that 
 """
 
 import datetime as dt
+import math
 from collections.abc import Iterable, Sequence
 
 from conflicts import reading
@@ -27,7 +28,7 @@ _LATE = dt.datetime.max.replace(tzinfo=dt.UTC)
 
 def earliest(tasks: Iterable[Task]) -> Task | None:
     dated = [task for task in tasks if task.state == TaskState.OPEN and task.due_on]
-    return min(dated, key=lambda t: (t.due_on, t.due_at or _LATE, t.pk or 0), default=None)
+    return min(dated, key=lambda t: (t.due_on, t.due_at or _LATE, t.pk or math.inf), default=None)
 
 
 def recalculate(work: Work) -> None:

@@ -7,7 +7,8 @@ import pytest
 from conflicts import gate
 from conflicts.models import Conflict
 from conflicts.outcomes import Result
-from crm.models import Company
+from conflicts.policies import MergePolicy, Rule
+from crm.models import Company, Opportunity
 from tests import cast
 from tests.conflicts.wishes import now, wish
 
@@ -125,3 +126,15 @@ def test_a_later_contact_stays_when_an_older_call_is_logged_late() -> None:
     assert outcome.result is Result.REBASED
     assert found.last_contact_at == today
     assert found.activities.count() == 2
+
+
+def test_two_who_counted_one_each_have_counted_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a counter the difference is meant: the same figure from both is no agreement."""
+    monkeypatch.setattr(Opportunity, "policy", MergePolicy(rules={"amount": Rule.ADD}))
+    deal = cast.deal(amount="5")
+    cast.propose("opportunity.edit", deal, by=cast.alice(), amount="6")
+
+    outcome = gate.commit(wish("opportunity.edit", deal, by=cast.bob(), amount="6"))
+
+    assert outcome.result is Result.MERGED
+    assert str(now(deal).amount) == "7.00"
