@@ -89,7 +89,7 @@ def _team_of(work: Work, owner: int | None) -> int | None:
     return work.once(("team", owner), lambda: _find_team(owner)) if owner else None
 
 
-def _find_team(owner: int | None) -> int | None:
+def _find_team(owner: int) -> int | None:
     return User.objects.filter(pk=owner).values_list("team_id", flat=True).first()
 
 

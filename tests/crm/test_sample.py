@@ -14,8 +14,7 @@ from conflicts.refs import Ref
 from crm.clock import today_for
 from crm.models import Activity, Company, Consent, Contact, Opportunity, Team, User
 from crm.models.opportunity import NextStep, Status
-from crm.sample import LOGINS
-from crm.sample import loading
+from crm.sample import LOGINS, loading
 from crm.sample.deals import DEALS, QUILLMERE
 
 pytestmark = pytest.mark.django_db
