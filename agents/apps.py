@@ -7,4 +7,4 @@ class AgentsConfig(AppConfig):
     verbose_name = _("Agents")
 
     def ready(self) -> None:
-        from agents import sentences  # noqa: F401 - registers the agents' sentences
+        from agents import sentences, slots  # noqa: F401 - registers sentences, and fills the slots of the pages

@@ -42,8 +42,11 @@ def database_now() -> dt.datetime:
         return cursor.fetchone()[0]
 
 
-def load(pks: Iterable[int], *, now: dt.datetime | None = None) -> list[Snapshot]:
-    """The snapshots of these deals, in ascending order, in a fixed number of queries."""
+def load(pks: Iterable[int], *, now: dt.datetime | None = None, around: bool = True) -> list[Snapshot]:
+    """The snapshots of these deals, in ascending order, in a fixed number of queries.
+
+    Without `around` only what a card shows: the deal and its contact's consents, not what a decision needs besides.
+    """
     read_at = now or database_now()
     # The deal first: what is read after it can only be newer than its version, and then the gate refuses.
     deals = list(
@@ -51,19 +54,28 @@ def load(pks: Iterable[int], *, now: dt.datetime | None = None) -> list[Snapshot
         .select_related("stage", "owner", "contact", "company")
         .order_by("pk")
     )
-    return snapshots(deals, read_at=read_at)
-
-
-def snapshots(deals: Sequence[Opportunity], *, read_at: dt.datetime) -> list[Snapshot]:
-    """As `load`, for deals that were read just now with stage, owner, contact and company."""
-    more = _More(deals, read_at)
+    more = _More(deals, read_at) if around else _Less(deals)
     return [_snapshot(deal, more, read_at) for deal in deals]
 
 
-class _More:
-    """What lies around a page of deals, each kind in one query, and none where no deal needs it."""
+class _Less:
+    """What a card shows beside the deal."""
+
+    def __init__(self, deals: Sequence[Opportunity]) -> None:
+        self.consents = _consents({deal.contact_id for deal in deals if deal.contact_id})
+        self.first_stages: set[tuple[int, int]] = set()
+        self.steps: dict[int, StepFacts] = {}
+        self.touches: dict[int, list[str]] = {}
+        self.open: dict[int, str] = {}
+        self.declined: dict[int, list[Declined]] = defaultdict(list)
+        self.unsettled: set[int | None] = set()
+
+
+class _More(_Less):
+    """What a decision needs: each kind in one query, and none where no deal needs it."""
 
     def __init__(self, deals: Sequence[Opportunity], read_at: dt.datetime) -> None:
+        super().__init__(deals)
         pks = [deal.pk for deal in deals]
         self.first_stages = set(
             Stage.objects.filter(pipeline__in={deal.pipeline_id for deal in deals})
@@ -71,11 +83,8 @@ class _More:
             .annotate(first=Min("position"))
             .values_list("pipeline", "first")
         )
-        self.consents = _consents({deal.contact_id for deal in deals if deal.contact_id})
         self.steps = _steps([deal.pk for deal in deals if deal.next_step_on])
         self.touches = _touches([deal.pk for deal in deals if deal.last_contact_at])
-        self.open: dict[int, str] = {}
-        self.declined: dict[int, list[Declined]] = defaultdict(list)
         for found in (
             Recommendation.objects.filter(opportunity__in=pks)
             .filter(
@@ -92,6 +101,7 @@ class _More:
         self.unsettled = set(
             Conflict.objects.waiting()
             .filter(subject_model=DEAL, subject_id__in=pks, source__startswith="recommendation:")
+            .exclude(subject_id=None)
             .values_list("subject_id", flat=True)
         )
 
@@ -138,7 +148,7 @@ def _touches(deals: Sequence[int]) -> dict[int, list[str]]:
     return found
 
 
-def _snapshot(deal: Opportunity, more: _More, read_at: dt.datetime) -> Snapshot:
+def _snapshot(deal: Opportunity, more: _Less, read_at: dt.datetime) -> Snapshot:
     contact = deal.contact
     mails = takewhile(lambda kind: kind == ActivityKind.MAIL, more.touches.get(deal.pk, ()))
     return Snapshot(

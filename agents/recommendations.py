@@ -9,13 +9,10 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import models
-from django.utils.translation import gettext_lazy as _
-
 from agents import loading
 from agents.exceptions import NotPossible
 from agents.execution import carry_out, supersede
-from agents.models import Recommendation
+from agents.models import DeclineReason, Recommendation
 from agents.proposing import look_again
 from agents.recommenders.wording import CHANNEL, expiry
 from agents.rights import EDITABLE, check_approve, check_ask_again, check_decline, check_edit, check_snooze
@@ -27,15 +24,6 @@ from conflicts.sentences import Sentence, date
 from crm.clock import today_for
 
 SNOOZE_AT_MOST = dt.timedelta(days=183)
-
-
-class DeclineReason(models.TextChoices):
-    """One click. Stored."""
-
-    DONE = "done", _("already done")
-    WRONG_TIME = "wrong_time", _("wrong time")
-    WRONG_STEP = "wrong_step", _("not the right step")
-    KNOWN_BETTER = "known_better", _("I know more than the record")
 
 
 def approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime, fingerprint: str) -> Told:

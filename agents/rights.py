@@ -41,9 +41,14 @@ def check_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime
     if recommendation.mode != Mode.SUGGEST and by.is_person and not _answers_for(by.account, owner):
         raise NotPossible(Sentence("no.owner_only", {"who": str(owner)}))
     if fingerprint and fingerprint != recommendation.proposal().fingerprint:
-        if recommendation.edited_by:
-            raise NotPossible(Sentence("no.edited", {"who": short_name(Actor.parse(recommendation.edited_by))}))
-        raise NotPossible(Sentence("no.other_content"))
+        raise NotPossible(not_the_one_shown(recommendation))
+
+
+def not_the_one_shown(recommendation: Recommendation) -> Sentence:
+    """The page showed another content than the one that stands now: who changed it, where that is known."""
+    if recommendation.edited_by:
+        return Sentence("no.edited", {"who": short_name(Actor.parse(recommendation.edited_by))})
+    return Sentence("no.other_content")
 
 
 def _answers_for(user: User, owner: User | None) -> bool:

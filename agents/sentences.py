@@ -117,7 +117,6 @@ TOLD = {
     "line.declined": _("declined the suggestion: {what}"),
     "line.snoozed": _("put the suggestion off until {day}: {what}"),
     "line.approved": _("approved the suggestion: {what}"),
-    "line.overtaken": _("It wanted: {what}, having read v{read}."),
 }
 
 sentences.register(GATES | RULES | CARD | TOLD)

@@ -1,67 +1,53 @@
-"""What the agents add to a deal's timeline: suggestions, and what became of them, as plain data for the page.
+"""What the agents add to a deal's timeline: what they suggested, and what people decided about it.
 
-Each entry: `at`, `actor`, `sentence` (what it did, after its name), `said` (a second line or empty), `badge` (tone and
-words, or None) and `version` (of the deal, where one stands behind it).
+What was overtaken is told by the CRM itself, from the gate's evidence (crm/timeline.py); it is not told twice.
 """
 
-from typing import Any
-
-from django.utils.translation import gettext as _
+import datetime as dt
+from collections.abc import Iterator
 
 from agents.models import Recommendation
 from agents.states import State
-from conflicts.sentences import Sentence
+from conflicts.actors import Actor
+from conflicts.sentences import Sentence, date
 from crm.models import Opportunity
+from crm.timeline import Entry, Line
 
-AT_MOST = 50
-
-
-def entries(deal: Opportunity) -> list[dict[str, Any]]:
-    """Newest first."""
-    rows = (
-        Recommendation.objects.filter(opportunity=deal)
-        .select_related("conflict")
-        .order_by("-created_at", "-pk")[:AT_MOST]
-    )
-    found = [entry for row in rows for entry in _of(row)]
-    return sorted(found, key=lambda entry: entry["at"], reverse=True)
+AT_MOST = 60
 
 
-def _of(row: Recommendation) -> list[dict[str, Any]]:
+def entries(
+    deal: Opportunity, *, after: dt.datetime | None = None, before: dt.datetime | None = None, who: str = ""
+) -> list[Entry]:
+    """With `after < at <= before` (either may be None), for `who` ("", "people", "agents"). Newest first."""
+    rows = Recommendation.objects.filter(opportunity=deal).order_by("-created_at", "-pk")[:AT_MOST]
+    found = [
+        entry
+        for row in rows
+        for entry in _of(row)
+        if (after is None or entry.at > after) and (before is None or entry.at <= before) and _asked(entry.by, who)
+    ]
+    return sorted(found, key=lambda entry: entry.at, reverse=True)
+
+
+def _asked(by: Actor, who: str) -> bool:
+    return {"people": by.is_person, "agents": by.kind == "agent"}.get(who, True)
+
+
+def _of(row: Recommendation) -> Iterator[Entry]:
     what = {"what": str(row.headline)}
-    found = [_entry(row.created_at, row.proposer, Sentence("line.suggested", what))]
-    decided_at = row.decided_at or row.created_at
+    yield _entry(row.created_at, row.proposer, Sentence("line.suggested", what), said=str(row.reason))
+    if row.decider is None or row.decided_at is None:
+        return
     match row.state:
-        case State.SUPERSEDED:
-            found = [*found, _overtaken(row, decided_at)]
-        case State.DECLINED if row.decider:
-            found.append(_entry(decided_at, row.decider, Sentence("line.declined", what)))
-        case State.APPLIED | State.APPROVED | State.FAILED if row.decider:
-            found.append(_entry(decided_at, row.decider, Sentence("line.approved", what)))
-        case State.SNOOZED if row.decider and row.snoozed_until:
-            facts = {**what, "day": {"date": row.snoozed_until.isoformat()}}
-            found.append(_entry(decided_at, row.decider, Sentence("line.snoozed", facts)))
-    return found
+        case State.DECLINED:
+            yield _entry(row.decided_at, row.decider, Sentence("line.declined", what))
+        case State.APPLIED | State.APPROVED | State.FAILED:
+            yield _entry(row.decided_at, row.decider, Sentence("line.approved", what))
+        case State.SNOOZED if row.snoozed_until:
+            put_off = Sentence("line.snoozed", {**what, "day": date(row.snoozed_until)})
+            yield _entry(row.decided_at, row.decider, put_off)
 
 
-def _overtaken(row: Recommendation, at: Any) -> dict[str, Any]:
-    wanted = Sentence("line.overtaken", {"what": str(row.headline), "read": row.version_read})
-    told = f"{wanted} {row.conflict.told}" if row.conflict else str(wanted)
-    entry = _entry(at, row.proposer, None)
-    return {
-        **entry,
-        "said": told,
-        "badge": {"tone": "agent", "words": _("overtaken")},
-        "version": row.overtaken_version,
-    }
-
-
-def _entry(at: Any, actor: Any, sentence: Sentence | None) -> dict[str, Any]:
-    return {
-        "at": at,
-        "actor": actor,
-        "sentence": str(sentence) if sentence else "",
-        "said": "",
-        "badge": None,
-        "version": None,
-    }
+def _entry(at: dt.datetime, by: Actor, sentence: Sentence, *, said: str = "") -> Entry:
+    return Entry(at=at, by=by, lines=(Line(words=str(sentence), said=said),))

@@ -1,9 +1,10 @@
 from agents.models.autonomy import AutonomyPolicy, Mode
-from agents.models.recommendation import Recommendation, RecommendationState
+from agents.models.recommendation import DeclineReason, Recommendation, RecommendationState
 from agents.models.sweep import SweepRun, Verdict
 
 __all__ = [
     "AutonomyPolicy",
+    "DeclineReason",
     "Mode",
     "Recommendation",
     "RecommendationState",

@@ -53,6 +53,15 @@ TRANSITIONS: dict[RecommendationState, frozenset[RecommendationState]] = {
 OPEN_STATES = frozenset({_S.PROPOSED, _S.APPROVED, _S.SNOOZED})
 
 
+class DeclineReason(models.TextChoices):
+    """One click. Stored."""
+
+    DONE = "done", _("already done")
+    WRONG_TIME = "wrong_time", _("wrong time")
+    WRONG_STEP = "wrong_step", _("not the right step")
+    KNOWN_BETTER = "known_better", _("I know more than the record")
+
+
 class RecommendationQuerySet(models.QuerySet["Recommendation"]):
     def open(self) -> "RecommendationQuerySet":
         return self.filter(state__in=OPEN_STATES)
@@ -157,6 +166,11 @@ class Recommendation(models.Model):
     @property
     def reason(self) -> Sentence:
         return Sentence.from_json(self.why)
+
+    @property
+    def decline_reason_words(self) -> str:
+        known = dict(DeclineReason.choices)
+        return str(known.get(self.decline_reason, self.decline_reason))
 
     @property
     def proposer(self) -> Actor:

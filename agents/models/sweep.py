@@ -4,6 +4,8 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from conflicts.sentences import Sentence
+
 
 class SweepRun(models.Model):
     started_at = models.DateTimeField(_("started"), db_default=Now())
@@ -42,3 +44,7 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def told(self) -> Sentence:
+        return Sentence.from_json(self.why)

@@ -9,13 +9,14 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.test import RequestFactory
 
 from agents import loading, recommendations, sweeps
 from agents.models import Recommendation, RecommendationState
-from agents.timeline import entries
 from conflicts import actors
 from conflicts.models import Conflict
 from conflicts.sentences import Sentence
+from crm import timeline
 from crm.models import Opportunity, Task
 from crm.models.activity import ActivityKind
 from tests import cast
@@ -131,14 +132,17 @@ def test_the_timeline_of_the_deal_tells_it(deal: Opportunity) -> None:
         suggestion, by=actors.person(cast.bob()), now=FRIDAY, fingerprint=suggestion.proposal().fingerprint
     )
 
-    told = entries(deal)
+    request = RequestFactory().get("/")
+    request.user = cast.alice()
+    deal.refresh_from_db()
+    overtaken, call, suggested_entry = timeline.page(request, deal).entries[:3]
 
-    assert [entry["actor"] for entry in told] == [cast.AGENT, cast.AGENT]
-    overtaken = told[0]
-    assert overtaken["badge"] == {"tone": "agent", "words": "overtaken"}
-    assert "having read v31" in overtaken["said"]
-    assert "Alice Amaral set the next step first" in overtaken["said"]
-    assert overtaken["version"] == 32
+    assert suggested_entry.by == cast.AGENT
+    assert suggested_entry.lines[0].words == "suggested: Call Rui Amaro on Tue, 10 Jun 2031"
+    assert (call.by, call.version) == (actors.person(cast.alice()), 32)
+    assert (overtaken.by, overtaken.badge, overtaken.tone) == (cast.AGENT, "overtaken", "agent")
+    assert "having read v31" in overtaken.lines[0].words
+    assert "Alice Amaral set the next step first" in overtaken.lines[0].said
 
 
 def test_what_the_salesperson_wrote_is_all_still_there(deal: Opportunity) -> None:

@@ -1,0 +1,75 @@
+"""What the agents put on the CRM's pages (crm/slots.py), so that the CRM need not know them."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from agents import cards, lists, timeline
+from agents.models import Recommendation, Verdict
+from agents.states import State
+from conflicts.sentences import Sentence
+from crm.models import Opportunity
+from crm.slots import fill
+from crm.timeline import Entry
+
+
+@fill("deal.suggestion")
+def deal_suggestion(request: HttpRequest, *, deal: Opportunity, **offered: Any) -> dict[str, Any] | None:
+    """The card of the open suggestion; without one, why the agent leaves the deal alone, as long as that holds."""
+    one = Recommendation.objects.open().filter(opportunity=deal).select_related(*cards.WITH).first()
+    if one is not None:
+        [card] = cards.build([one], viewer=request.user, now=timezone.now())  # type: ignore[arg-type]
+        return {"template": "agents/card.html#card", "context": {"card": card}}
+    reason = Verdict.objects.filter(opportunity=deal, version_read=deal.version).first()
+    if reason is None or not deal.is_open:
+        return None
+    why = Sentence.from_json(reason.why)
+    return {"template": "agents/card.html#left_alone", "context": {"reason": reason, "why": why}}
+
+
+@fill("myday.suggested")
+def my_suggestions(request: HttpRequest, **offered: Any) -> dict[str, Any] | None:
+    """What waits for the viewer's decision."""
+    found, count = lists.mine(request.user)  # type: ignore[arg-type]
+    if not found:
+        return None
+    built = cards.build(found, viewer=request.user, now=timezone.now(), place="hint")  # type: ignore[arg-type]
+    return {"template": "agents/my_day.html#suggested", "context": {"cards": built, "count": count}}
+
+
+@fill("myday.overtaken")
+def overtaken(request: HttpRequest, **offered: Any) -> dict[str, Any] | None:
+    """What people overtook since yesterday morning."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    found = lists.overtaken_since(request.user, since=midnight - dt.timedelta(days=1))  # type: ignore[arg-type]
+    return {"template": "agents/my_day.html#overtaken", "context": {"overtaken": found}} if found else None
+
+
+@fill("deal.timeline")
+def deal_timeline(
+    request: HttpRequest,
+    *,
+    deal: Opportunity,
+    after: dt.datetime | None = None,
+    before: dt.datetime | None = None,
+    who: str = "",
+    **offered: Any,
+) -> list[Entry]:
+    return timeline.entries(deal, after=after, before=before, who=who)
+
+
+@fill("board.marks")
+def board_marks(request: HttpRequest, *, deals: Sequence[Opportunity], **offered: Any) -> dict[int, str]:
+    """Deal -> what is suggested for it, for the small sign on its card."""
+    rows = Recommendation.objects.filter(state=State.PROPOSED, opportunity__in=[deal.pk for deal in deals])
+    return {deal: str(Sentence.from_json(title)) for deal, title in rows.values_list("opportunity", "title")}
+
+
+@fill("nav.counts")
+def nav_counts(request: HttpRequest, **offered: Any) -> dict[str, int]:
+    if not request.user.is_authenticated:
+        return {}
+    return {"suggestions": Recommendation.objects.filter(state=State.PROPOSED, opportunity__owner=request.user).count()}
