@@ -425,7 +425,7 @@ def _refused_by_database(proposal: Proposal, error: Exception, settle: Settle | 
     sqlstate = _sqlstate(error)
     if sqlstate in BUSY:
         sentence = Sentence("busy")
-    elif isinstance(error, writing.LostRow) or sqlstate == guard.STALE_WRITE:
+    elif isinstance(error, writing.LostRow) or sqlstate in (guard.STALE_WRITE, guard.ORPHAN_WRITE):
         sentence = Sentence("moved", {"who": "-", "what": "-"})
     elif isinstance(error, IntegrityError) and sqlstate in (UNIQUE, "23P01"):
         sentence = Sentence("taken")

@@ -86,7 +86,7 @@ def table(model: type[models.Model]) -> str:
 
 def execute(sql: str, params: list[Any] | None = None) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(sql, params or [])
+        cursor.execute(sql, params)
         return cursor.rowcount
 
 

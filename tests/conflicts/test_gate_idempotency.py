@@ -7,7 +7,7 @@ from conflicts.models import Conflict, LedgerEntry
 from conflicts.outcomes import Result
 from crm.models import Company, Task
 from tests import cast
-from tests.conflicts.wishes import now, wish
+from tests.conflicts.wishes import now, wish, without_ledger
 
 pytestmark = pytest.mark.django_db
 
@@ -119,9 +119,7 @@ def test_two_wishes_with_one_key_in_one_batch_are_one_effect() -> None:
 
 def test_without_the_ledger_a_retry_would_happen_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutation: ledger lookup removed."""
-    honest = gate._open
-    monkeypatch.setattr(gate, "_open", lambda proposals: (*honest(proposals)[:2], {}))
-    monkeypatch.setattr(gate, "_write_ledger", lambda *args: None)
+    without_ledger(monkeypatch)
     deal = cast.deal()
     plan = wish("opportunity.plan_task", deal, by=cast.alice(), key="plan-1", title="Call Rui")
 

@@ -1,7 +1,7 @@
 """Two people and an agent on one deal, in every order; after each step nothing of anybody's may be lost.
 
 Each player acts on what it read last, however old; some acts are sent twice. The model beside it knows only what was
-acknowledged. Hypothesis prints the steps that broke a rule (`Phase.shrink`, left out, would take minutes to shorten them).
+acknowledged. Hypothesis prints the steps that broke a rule (`Phase.shrink`, left out, takes minutes to shorten them).
 """
 
 from typing import Any
