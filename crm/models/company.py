@@ -1,6 +1,7 @@
 """Company: whom we sell to."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -54,7 +55,11 @@ class Company(VersionedModel):
     class Meta:
         verbose_name = _("company")
         verbose_name_plural = _("companies")
-        indexes = [models.Index(fields=["name_key", "id"], name="company_by_name")]
+        indexes = [
+            models.Index(fields=["name_key", "id"], name="company_by_name"),
+            models.Index(fields=["-changed_at", "-id"], name="company_by_change"),
+            GinIndex(fields=["tags"], name="company_by_tag"),
+        ]
 
     def __str__(self) -> str:
         return self.name

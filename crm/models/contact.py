@@ -1,6 +1,7 @@
 """Contact: a person at the customer's, the ways to reach them, and what they agreed to."""
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -55,7 +56,11 @@ class Contact(VersionedModel):
     class Meta:
         verbose_name = _("contact")
         verbose_name_plural = _("contacts")
-        indexes = [models.Index(fields=["name_key", "id"], name="contact_by_name")]
+        indexes = [
+            models.Index(fields=["name_key", "id"], name="contact_by_name"),
+            models.Index(fields=["-changed_at", "-id"], name="contact_by_change"),
+            GinIndex(fields=["tags"], name="contact_by_tag"),
+        ]
 
     def __str__(self) -> str:
         return self.name
