@@ -2,13 +2,12 @@
 
 import json
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.bench import gate, scratch
-
-BENCHES = {"gate": gate.measure}
+from config.bench import Bench, gate, loaded, scratch
 
 
 class Command(BaseCommand):
@@ -16,17 +15,18 @@ class Command(BaseCommand):
     help = "Measure gate, import, sweep and pages; ratios are taken within one run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--only", nargs="*", choices=sorted(BENCHES), help="default: all")
+        parser.add_argument("--only", nargs="*", choices=["gate", "loaded"], help="default: all")
+        parser.add_argument("--data", type=Path, help="a folder with a real export; default: made up, of the same size")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = options["only"] or list(BENCHES)
+        benches: dict[str, Bench] = {"gate": gate.measure, "loaded": lambda: loaded.measure(options["data"])}
         figures = []
-        with scratch.database():
-            for name in wanted:
-                if not options["json"]:
-                    self.stdout.write(self.style.MIGRATE_HEADING(name))
-                for figure in BENCHES[name]():
+        for name in options["only"] or benches:
+            if not options["json"]:
+                self.stdout.write(self.style.MIGRATE_HEADING(name))
+            with scratch.database():
+                for figure in benches[name]():
                     figures.append({"bench": name, **vars(figure)})
                     if not options["json"]:
                         note = f"   ({figure.note})" if figure.note else ""
