@@ -1,3 +1,5 @@
+"""The agents: judgement about deals, and the tasks that ring for it. Next in the flow: `agents/sweeps.py`."""
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 

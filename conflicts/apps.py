@@ -1,3 +1,5 @@
+"""The concurrency kernel. Loading this app registers the checks that refuse to start without a guarantee."""
+
 from django.apps import AppConfig
 
 

@@ -1,3 +1,5 @@
+"""The facts and their screens. Loading this app registers every action, sentence and the live bus."""
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 

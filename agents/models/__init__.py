@@ -1,3 +1,5 @@
+"""What agents propose, may do by themselves, and left alone; one noun per file."""
+
 from agents.models.autonomy import AutonomyPolicy, Mode
 from agents.models.recommendation import DeclineReason, Recommendation, RecommendationState
 from agents.models.sweep import SweepRun, Verdict

@@ -1,3 +1,5 @@
+"""The facts; one noun per file."""
+
 from crm.models.activity import Activity
 from crm.models.company import Company
 from crm.models.contact import Consent, Contact, ContactPoint
