@@ -22,7 +22,7 @@ from moneyed.l10n import format_money
 
 from conflicts.actors import Actor, Kind
 from conflicts.sentences import aspect_label
-from crm.models import Opportunity, User
+from crm.models import Opportunity, Task, User
 from crm.models.opportunity import NextStep
 from crm.presence import Person
 from crm.views.submit import fresh_key
@@ -252,11 +252,31 @@ def ago(at: dt.datetime | str | None) -> SafeString | str:
     if isinstance(at, str):
         at = dt.datetime.fromisoformat(at)
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
+        '<time datetime="{}" title="{}" data-ago>{}</time>',
         at.isoformat(timespec="seconds"),
         date_format(timezone.localtime(at), "DATETIME_FORMAT"),
         distance(at, now=timezone.now()),
     )
+
+
+@register.filter
+def local_day(at: dt.datetime | None) -> str:
+    """The day of a moment, where the viewer is."""
+    return day(timezone.localtime(at).date()) if at else ""
+
+
+@register.filter
+def long_day(value: dt.date) -> str:
+    """A heading: "Wednesday 1 October", with the year where it is another one."""
+    pattern = gettext("l j F") if value.year == timezone.localdate().year else gettext("l j F Y")
+    return date_format(value, pattern)
+
+
+@register.filter
+def since_day(value: dt.date) -> str:
+    """How long that is: "11 days"; empty for today."""
+    days = (timezone.localdate() - value).days
+    return ngettext("%(n)d day", "%(n)d days", days) % {"n": days} if days > 0 else ""
 
 
 @register.filter
@@ -289,6 +309,23 @@ def next_step(context: Context, deal: Opportunity, titled: bool = False) -> Safe
     if titled and deal.next_step_on:
         words = gettext("%(day)s, %(step)s") % {"day": words, "step": deal.next_step}
     return format_html('<span class="next" data-next="{}">{}</span>', deal.next_step_state(today=today).value, words)
+
+
+@register.simple_tag(takes_context=True)
+def due(context: Context, task: Task) -> SafeString:
+    """The dot and the day of a task: red when late, green today, grey later."""
+    today = context.get("today") or timezone.localdate()
+    if task.due_on is None:
+        return mark_safe("")
+    late = (today - task.due_on).days
+    state = NextStep.OVERDUE if late > 0 else NextStep.TODAY if late == 0 else NextStep.LATER
+    if late > 0:
+        words = ngettext("%(n)d day late", "%(n)d days late", late) % {"n": late}
+    elif late == 0:
+        words = gettext("Today %(time)s") % {"time": clock(task.due_at)} if task.due_at else gettext("Today")
+    else:
+        words = f"{weekday(task.due_on)} {clock(task.due_at)}".strip()
+    return format_html('<span class="next" data-next="{}">{}</span>', state.value, words)
 
 
 @register.filter

@@ -1,1 +1,215 @@
+// Live: an event stream from the server, told to the page as `vigente:changed`; where it is cut, the page asks now and
+// then, and says that it may be out of date. A part that is only read is renewed together with the version in its
+// forms; a part in which somebody is typing, or which they have opened, is left as it is, version and all.
 "use strict";
+
+{
+  const $ = (selector, root = document) => root.querySelector(selector);
+  const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const live = $("#live");
+  const token = () => JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
+  const subject = () => $("#shown")?.dataset.subject ?? "";
+  const version = () => Number($("#shown")?.dataset.version ?? 0);
+
+  // ---- what somebody is working on
+
+  const dirty = (form) => [...form.elements].some((field) => {
+    if (field.type === "hidden" || field.type === "submit" || field.type === "button") return false;
+    if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+    if (field.tagName === "SELECT") {
+      const preset = [...field.options].some((option) => option.defaultSelected);
+      return preset ? [...field.options].some((option) => option.selected !== option.defaultSelected) : field.selectedIndex > 0;
+    }
+    return "defaultValue" in field && field.value !== field.defaultValue;
+  });
+  const busyForm = (form) => {
+    if (form.dataset.sent) return false;
+    return Boolean(form.closest("[data-editing]")) || dirty(form) || form.contains(document.activeElement) && Boolean(document.activeElement.matches("input:not([type=hidden]), textarea, select"));
+  };
+  const busy = (part) => {
+    const forms = part.matches("form") ? [part] : $$("form", part);
+    if (forms.some((form) => form.dataset.sent)) return forms.some((form) => !form.dataset.sent && dirty(form));
+    return forms.some(busyForm) || Boolean(part.querySelector(":popover-open"));
+  };
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const form = event.detail.elt.closest("form");
+    if (form && event.detail.requestConfig.verb === "post") form.dataset.sent = "1";
+  });
+  const release = () => $$("form[data-sent]").forEach((form) => { if (!form.matches("[data-settle]")) delete form.dataset.sent; });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    // 409: the form waits behind the choice; settled it is done, kept it is open again.
+    if (event.detail.xhr?.status !== 409) {
+      const form = event.detail.elt.closest?.("form");
+      if (form) delete form.dataset.sent;
+    }
+  });
+  document.addEventListener("vigente:kept", release);
+
+  let held = null;
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const part = event.detail.target;
+    if (busy(part)) {
+      event.detail.shouldSwap = false;
+      return;
+    }
+    const active = document.activeElement;
+    if (part.contains(active)) held = { part: part.id, id: active.id, value: active.value, tag: active.tagName };
+  });
+  document.addEventListener("htmx:oobAfterSwap", () => {
+    if (!held || document.activeElement !== document.body) return;
+    const part = document.getElementById(held.part);
+    const again = (held.id && document.getElementById(held.id)) || $(".value, button, summary, input:not([type=hidden])", part ?? document);
+    held = null;
+    again?.focus({ preventScroll: true });
+  });
+
+  // ---- the page's parts
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    const line = $("#line");
+    if (!line || !subject()) return;
+    if (line.dataset.who) event.detail.parameters.who ??= line.dataset.who;
+    if (line.dataset.first && !String(event.detail.path).includes("before=")) event.detail.parameters.down_to ??= line.dataset.first;
+  });
+
+  let asking = false;
+  let again = false;
+  const refresh = async ({ since = version() } = {}) => {
+    const parts = $("#shown")?.dataset.parts;
+    if (!parts) return;
+    if (asking) { again = true; return; }
+    asking = true;
+    const editing = $$("[data-editing]").map((edit) => edit.dataset.editing).join(",");
+    try {
+      await htmx.ajax("GET", `${parts}?since=${since}&editing=${encodeURIComponent(editing)}`, { swap: "none", target: "#notice" });
+    } finally {
+      asking = false;
+      if (again) { again = false; refresh(); }
+    }
+  };
+  // What was news stays news until it is hidden: the next sentence tells everything since then.
+  let seen = version();
+  const news = () => { refresh({ since: $("[data-news]") ? Math.min(seen, version()) : (seen = version()) }); };
+
+  document.addEventListener("vigente:changed", (event) => {
+    const change = event.detail;
+    if (change.subject === subject() && change.version > version()) news();
+  });
+  document.addEventListener("vigente:refresh", () => refresh());
+  document.addEventListener("vigente:settled", () => {
+    $("#settle")?.replaceChildren();
+    if ($("#shown")?.dataset.parts) refresh();
+    else location.reload();
+  });
+  const tell = (change) => document.dispatchEvent(new CustomEvent("vigente:changed", { detail: change }));
+
+  window.vigente = {
+    refresh,
+    undo() {
+      if (!subject()) return;
+      htmx.ajax("POST", $("#w-undo").dataset.to, { swap: "none", target: "#notice", values: { subject: subject() } });
+    },
+  };
+
+  // ---- the stream
+
+  let source = null;
+  let fresh = Date.now();
+  let since = new Date().toISOString();
+  let pause = 1000;
+  let cutAt = 0;
+  let noted = false;
+
+  const show = (on) => {
+    if (!live) return;
+    live.dataset.live = on ? "on" : "cut";
+    live.textContent = on ? live.dataset.on : live.dataset.off;
+    if (on) { cutAt = 0; noted = false; $("[data-cut]")?.remove(); }
+    else cutAt ||= Date.now();
+  };
+
+  const connect = () => {
+    source?.close();
+    const url = new URL(live.dataset.stream, location.href);
+    if (subject()) url.searchParams.set("subject", subject());
+    source = new EventSource(url);
+    source.addEventListener("ready", () => { show(true); pause = 1000; check(); });
+    source.addEventListener("changed", (event) => { fresh = Date.now(); tell(JSON.parse(event.data)); });
+    source.addEventListener("here", (event) => { const place = $("#presence"); if (place) place.innerHTML = JSON.parse(event.data).html; });
+    source.onerror = () => {
+      if (source.readyState !== EventSource.CLOSED) { setTimeout(() => { if (source.readyState !== EventSource.OPEN) show(false); }, 3000); return; }
+      show(false);
+      setTimeout(connect, pause);
+      pause = Math.min(pause * 2, 60_000);
+    };
+  };
+
+  const check = async () => {
+    const url = new URL(live.dataset.check, location.href);
+    if (subject()) url.searchParams.set("subject", subject());
+    else url.searchParams.set("since", since);
+    try {
+      const answer = await fetch(url, { headers: { Accept: "application/json" }, redirect: "error" });
+      if (!answer.ok) throw new Error(answer.status);
+      const body = await answer.json();
+      since = body.now;
+      fresh = Date.now();
+      body.changed.forEach(tell);
+      return true;
+    } catch { return false; }
+  };
+
+  setInterval(async () => {
+    if (document.hidden || live.dataset.live !== "cut") return;
+    const reached = await check();
+    if (!reached && !noted && Date.now() - cutAt > 20_000) {
+      noted = true;
+      $("#notice")?.append($("#w-cut").content.cloneNode(true));
+    }
+  }, 10_000);
+
+  // A page left open overnight says so before anybody works on it.
+  const OLD = 30 * 60_000;
+  const returned = async () => {
+    if (document.hidden || Date.now() - fresh < OLD) return;
+    const opened = new Date(fresh);
+    const reached = await check();
+    if (!$("[data-old]") && (!reached || $("#shown"))) {
+      const note = $("#w-old").content.cloneNode(true);
+      $("[data-since]", note).textContent = opened.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+      $("#notice")?.append(note);
+    }
+  };
+  document.addEventListener("visibilitychange", returned);
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { connect(); check(); } });
+  window.addEventListener("pagehide", () => source?.close());
+
+  // ---- who is here
+
+  const doing = () => {
+    const active = document.activeElement;
+    return $("[data-editing]")?.dataset.editing ?? (active?.dataset?.doing || "");
+  };
+  let told = "";
+  const here = (what = doing()) => {
+    if (!subject()) return;
+    const sign = new FormData();
+    sign.set("subject", subject());
+    sign.set("doing", what);
+    sign.set("csrfmiddlewaretoken", token());
+    told = what;
+    navigator.sendBeacon(live.dataset.here, sign);
+  };
+  if (live) {
+    connect();
+    if (subject()) {
+      here();
+      setInterval(() => { if (!document.hidden) here(); }, 20_000);
+      for (const name of ["focusin", "focusout", "htmx:afterSettle"]) {
+        document.addEventListener(name, () => setTimeout(() => { if (doing() !== told) here(); }, 50));
+      }
+      window.addEventListener("pagehide", () => here("gone"));
+    }
+  }
+}
