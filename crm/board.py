@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Q
+from django.utils.formats import number_format
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
@@ -31,6 +32,7 @@ SHOWN = (
 )
 """All of the deal, and of what it points at only the names."""
 MINE = "me"
+YEAR = 365
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,13 @@ class Card:
         return self.deal.product.name if self.deal.product else ""
 
     @property
+    def stuck_words(self) -> str:
+        days = self.stuck_days or 0
+        if days < 2 * YEAR:
+            return _("%(n)d d") % {"n": days}
+        return _("%(n)d y") % {"n": days // YEAR}
+
+    @property
     def stuck_days(self) -> int | None:
         return self.deal.days_in_stage(today=self.today) if self.deal.is_stuck(today=self.today) else None
 
@@ -147,6 +156,10 @@ class Column:
     @property
     def deals(self) -> int:
         return sum(tally.deals for tally in self.tallied)
+
+    @property
+    def number(self) -> str:
+        return number_format(self.deals, force_grouping=True)
 
     @property
     def sums(self) -> list[figures.Money]:
@@ -190,6 +203,10 @@ class Board:
         return sum(column.deals for column in self._open)
 
     @property
+    def open_number(self) -> str:
+        return number_format(self.open_deals, force_grouping=True)
+
+    @property
     def _open(self) -> list[Column]:
         return [column for column in self.columns if not column.stage.is_terminal]
 
@@ -199,7 +216,7 @@ class Board:
         return {state.value: sum(tally.next_steps[state.value] for tally in self.tallied) for state in NextStep}
 
     @property
-    def chips(self) -> list[tuple[str, str, int]]:
+    def chips(self) -> list[tuple[str, str, str]]:
         """State, words and number, for the four filters."""
         words = {
             NextStep.OVERDUE: _("Overdue"),
@@ -207,7 +224,10 @@ class Board:
             NextStep.LATER: _("Later"),
             NextStep.NONE: _("No next step"),
         }
-        return [(state.value, said, self.next_steps[state.value]) for state, said in words.items()]
+        return [
+            (state.value, said, number_format(self.next_steps[state.value], force_grouping=True))
+            for state, said in words.items()
+        ]
 
     @property
     def any(self) -> bool:

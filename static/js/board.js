@@ -24,7 +24,9 @@
   const word = (name, facts) => Object.entries(facts).reduce((text, [k, v]) => text.replaceAll(`{${k}}`, v), board().dataset[name]);
   const tell = (text) => { one("#board-told").textContent = text; };
   const key = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  const busy = (pk) => sent.has(pk) || held?.card.dataset.deal === pk || menu?.dataset.deal === pk;
+  /** Cards that must not change under the hand: held, on their way, or asking something. */
+  const busy = (pk) => sent.has(pk) || held?.card.dataset.deal === pk || menu?.dataset.deal === pk || cardOf(pk)?.hasAttribute("data-back");
+  const shows = (pk, version) => Number(cardOf(pk)?.dataset.version ?? 0) >= Number(version);
 
   // ------------------------------------------------------------------------------------------ holding a card
 
@@ -168,18 +170,15 @@
   // ------------------------------------------------------------------------------------------ changes by others
 
   function later() {
-    if (!timer && waiting.size) timer = setTimeout(refresh, QUIET);
+    if (!timer && [...waiting.keys()].some((pk) => !busy(pk))) timer = setTimeout(refresh, QUIET);
   }
 
   async function refresh() {
     timer = 0;
+    for (const [pk, version] of waiting) if (shows(pk, version)) waiting.delete(pk);
     const asked = [...waiting.keys()].filter((pk) => !busy(pk));
     if (!asked.length) return;
-    if (asked.length > MANY && !held && !menu) {
-      waiting.clear();
-      htmx.ajax("GET", `${location.pathname}?${query()}`, { target: "#board-region", swap: "outerHTML" });
-      return;
-    }
+    if (asked.length > MANY && !held && !menu) return whole();
     const shown = asked.map((pk) => (cardOf(pk) ? `${pk}.${cardOf(pk).dataset.stage}` : pk));
     for (const pk of asked) waiting.delete(pk);
     try {
@@ -191,11 +190,18 @@
     later();
   }
 
+  function whole() {
+    waiting.clear();
+    htmx.ajax("GET", `${location.pathname}?${query()}`, { target: "#board-region", swap: "outerHTML" });
+  }
+
+  // After an undo the page is asked to bring itself up to date, whether or not the stream is there to tell it.
+  document.addEventListener("vigente:refresh", () => { if (board() && !held && !menu && !sent.size) whole(); });
+
   document.addEventListener("vigente:changed", (event) => {
     const [label, pk] = String(event.detail.subject).split(":");
     if (label !== "crm.opportunity" || !board()) return;
-    const card = cardOf(pk);
-    if (card && Number(card.dataset.version) >= Number(event.detail.version)) return;
+    if (shows(pk, event.detail.version)) return;
     waiting.set(pk, event.detail.version);
     later();
   });
