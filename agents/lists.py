@@ -28,7 +28,7 @@ class Tab:
 
 
 TABS = (
-    Tab(slug="proposed", label=_("For you to decide"), states=(State.PROPOSED, State.APPROVED)),
+    Tab(slug="proposed", label=_("To decide"), states=(State.PROPOSED, State.APPROVED)),
     Tab(slug="overtaken", label=_("Overtaken"), states=(State.SUPERSEDED,)),
     Tab(slug="done", label=_("Done"), states=(State.APPLIED,)),
     Tab(slug="later", label=_("Later"), states=(State.SNOOZED,)),
@@ -81,6 +81,7 @@ def left_alone(user: User, *, after: str = "") -> Page[Verdict]:
     """Deals that got a reason instead of a suggestion, as far as it still speaks of the deal as it is."""
     rows = (
         Verdict.objects.filter(opportunity__in=Opportunity.objects.visible_to(user).open())
+        .exclude(code="G5")  # planned by a person: nothing the reader need know
         .exclude(opportunity__recommendations__state__in=[State.PROPOSED, State.APPROVED, State.SNOOZED])
         .select_related("opportunity__company")
     )

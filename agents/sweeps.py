@@ -77,17 +77,19 @@ def candidates(*, now: dt.datetime) -> OpportunityQuerySet:
 
     Left out: those with an open suggestion, and those that got a reason at this very version which still holds today.
     """
-    # The earliest day anywhere: what is late for one owner is not left out because it is still yesterday for another.
-    today = (now.astimezone(dt.UTC) + dt.timedelta(hours=14)).date()
+    # It is not one day everywhere: what could be late or too far away for some owner is looked at, and the gates ask
+    # again with the owner's own day.
+    utc = now.astimezone(dt.UTC)
+    latest, earliest = (utc + dt.timedelta(hours=14)).date(), (utc - dt.timedelta(hours=12)).date()
     horizon = ExpressionWrapper(
-        Value(today, output_field=DateField()) + Coalesce(F("stage__stuck_after_days") * 2, DEFAULT_HORIZON),
+        Value(earliest, output_field=DateField()) + Coalesce(F("stage__stuck_after_days") * 2, DEFAULT_HORIZON),
         output_field=DateField(),
     )
     open_suggestion = Recommendation.objects.open().filter(opportunity=OuterRef("pk"))
     reason_holds = Verdict.objects.filter(
         opportunity=OuterRef("pk"), version_read=OuterRef("version"), review_on__gt=today_for(None, now=now)
     )
-    return Opportunity.objects.without_next_action(today=today, horizon=horizon).filter(  # type: ignore[arg-type]
+    return Opportunity.objects.without_next_action(today=latest, horizon=horizon).filter(  # type: ignore[arg-type]
         ~Exists(open_suggestion), ~Exists(reason_holds)
     )
 

@@ -1,7 +1,7 @@
 """The rules, in their order; the first that matches speaks. R11 always does: never silence.
 
 R3 the next step is late · R5 a new deal nobody has spoken about · R6 an e-mail without an answer · R7 the closing day
-has passed · R8 nothing has happened for longer than the stage allows · R11 nothing to do, looked at again on a day.
+has passed · R8 silence for longer than the stage allows, at most a week · R11 nothing to do, looked at again on a day.
 Days are working days, Monday to Friday, in the zone of the deal's owner. Ties are broken by nothing: there are none,
 the first match ends it. A priority is a sum whose every term says what earned it.
 """
@@ -22,8 +22,10 @@ LATEST_HOUR = 17
 """After that hour of the owner's day a call for today is one for tomorrow."""
 CADENCE = (2, 4, 7)
 """Working days after the first, second, third e-mail without an answer. After the third the deal is idle (R8)."""
-IDLE_LIMIT = 14
-"""Days, where the stage has no limit of its own."""
+CADENCE_OVER = 28
+"""Days after which an e-mail is not waited for any more."""
+IDLE_LIMIT = 7
+"""Days of silence that a deal without a next step may rest, where its stage does not allow less."""
 REVIEW_WITHIN = dt.timedelta(days=30)
 
 
@@ -33,7 +35,8 @@ def idle_since(deal: Snapshot) -> dt.date:
 
 
 def idle_limit(deal: Snapshot) -> int:
-    return deal.stage.limit or IDLE_LIMIT
+    """All that comes this far has no plan (gate G5), so the stage's limit counts only where it is the shorter one."""
+    return min(deal.stage.limit or IDLE_LIMIT, IDLE_LIMIT)
 
 
 def late_step(deal: Snapshot, now: dt.datetime) -> Suggestion | LeftAlone | None:
@@ -85,8 +88,8 @@ def unanswered_mail(deal: Snapshot, now: dt.datetime) -> Suggestion | None:
         return None
     today, sent = deal.today(now), deal.day_of(deal.last_contact_at)
     due = max(working_days_after(sent, CADENCE[deal.unanswered_mails - 1]), working_days_after(today, 1))
-    if (today - sent).days > 2 * IDLE_LIMIT and (today - sent).days > idle_limit(deal):
-        return None  # the cadence is long over: that is idleness
+    if (today - sent).days > CADENCE_OVER:
+        return None  # that is idleness (R8)
     return follow_up(
         deal,
         FollowUp(

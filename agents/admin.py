@@ -1,0 +1,141 @@
+"""The agents in the admin: what they proposed, what they left alone and why (read), how far they may go (kept)."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from agents.models import AutonomyPolicy, Recommendation, SweepRun, Verdict
+from conflicts import actions
+from conflicts.actors import Actor
+from conflicts.admin.read_only import ReadOnlyAdmin
+from conflicts.admin.seen import SeenForm
+from conflicts.exceptions import UnknownAction
+from conflicts.sentences import Sentence
+from crm.admin.people import KeptByAdministrators
+from crm.models import Opportunity, User
+
+TONES = {
+    "proposed": "info",
+    "approved": "info",
+    "applied": "success",
+    "superseded": "warning",
+    "declined": "",
+    "snoozed": "",
+    "expired": "",
+    "failed": "danger",
+}
+
+
+def of_my_deals(found: Any, request: HttpRequest) -> Any:
+    user = request.user
+    if not isinstance(user, User):
+        return found.none()
+    return found if user.sees_everything else found.filter(opportunity__in=Opportunity.objects.visible_to(user))
+
+
+@admin.register(Recommendation)
+class RecommendationAdmin(ReadOnlyAdmin):
+    list_display = ("what", "opportunity", "shown_state", "rule", "agent_name", "version_read", "created_at")
+    list_select_related = ("opportunity",)
+    list_filter = ("state", "rule")
+    search_fields = ("opportunity__name",)
+    ordering = ("-id",)
+    readonly_fields = ("what", "reasons", "agent_name", "decider", "overtaker")
+    fieldsets = (
+        (None, {"fields": ("what", "reasons", ("opportunity", "state"), ("agent_name", "rule", "priority"))}),
+        (_("What it rests on"), {"fields": (("version_read", "read_at"), "basis")}),
+        (_("What it would do"), {"fields": (("action", "revision"), "params")}),
+        (
+            _("What became of it"),
+            {
+                "fields": (
+                    ("created_at", "expires_at", "snoozed_until"),
+                    ("decider", "decided_at", "decline_reason"),
+                    ("overtaker", "overtaken_version"),
+                    "conflict",
+                )
+            },
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return of_my_deals(super().get_queryset(request), request)
+
+    @display(description=_("what"))
+    def what(self, obj: Recommendation) -> str:
+        return str(obj.headline)
+
+    @display(description=_("why"))
+    def reasons(self, obj: Recommendation) -> str:
+        return str(obj.reason)
+
+    @display(description=_("state"), ordering="state", label=TONES)
+    def shown_state(self, obj: Recommendation) -> tuple[str, str]:
+        return obj.state, obj.get_state_display()
+
+    @display(description=_("agent"))
+    def agent_name(self, obj: Recommendation) -> str:
+        return Actor.parse(obj.agent).name
+
+    @display(description=_("decided by"))
+    def decider(self, obj: Recommendation) -> str:
+        return Actor.parse(obj.decided_by).name if obj.decided_by else "–"
+
+    @display(description=_("overtaken by"))
+    def overtaker(self, obj: Recommendation) -> str:
+        return Actor.parse(obj.overtaken_by).name if obj.overtaken_by else "–"
+
+
+@admin.register(SweepRun)
+class SweepRunAdmin(ReadOnlyAdmin):
+    list_display = ("started_at", "finished_at", "looked_at", "proposed", "acted")
+    ordering = ("-id",)
+
+
+@admin.register(Verdict)
+class VerdictAdmin(ReadOnlyAdmin):
+    list_display = ("opportunity", "why_words", "code", "version_read", "review_on", "judged_at")
+    list_select_related = ("opportunity",)
+    list_filter = ("code",)
+    search_fields = ("opportunity__name",)
+    ordering = ("-judged_at",)
+    fields = ("opportunity", "why_words", "code", "version_read", "review_on", "judged_at")
+    readonly_fields = ("why_words",)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return of_my_deals(super().get_queryset(request), request)
+
+    @display(description=_("why"))
+    def why_words(self, obj: Verdict) -> str:
+        return str(Sentence.from_json(obj.why))
+
+
+class PolicyForm(SeenForm):
+    def clean_action(self) -> str:
+        """A policy for an action that is not registered would wait for ever."""
+        name = str(self.cleaned_data["action"])
+        try:
+            actions.get(name)
+        except UnknownAction as error:
+            raise ValidationError(str(error)) from None
+        return name
+
+
+@admin.register(AutonomyPolicy)
+class AutonomyPolicyAdmin(KeptByAdministrators, ModelAdmin):  # type: ignore[misc]
+    form = PolicyForm
+    actions = None
+    list_display = ("words", "action", "mode", "amount_limit")
+    fields = ("seen", "action", "mode", "amount_limit")
+
+    @display(description=_("what"))
+    def words(self, obj: AutonomyPolicy) -> str:
+        try:
+            return str(actions.get(obj.action).words)
+        except UnknownAction:
+            return "–"
