@@ -77,21 +77,23 @@ class Filters:
         """As the end of an address."""
         return urlencode(self.given)
 
-    def _with_owner(self, owner: str) -> str:
-        return replace(self, owner=owner).query
+    @property
+    def address(self) -> str:
+        """What follows the board's path to come back to what is shown now."""
+        return f"?{self.query}" if self.given else ""
 
     @property
-    def query_everyone(self) -> str:
-        return self._with_owner("")
+    def to_everyone(self) -> str:
+        return replace(self, owner="").address
 
     @property
-    def query_mine(self) -> str:
-        return self._with_owner(MINE)
+    def to_mine(self) -> str:
+        return replace(self, owner=MINE).address
 
     @property
-    def query_pipeline(self) -> str:
+    def to_pipeline(self) -> str:
         """All deals of this pipeline."""
-        return Filters(pipeline=self.pipeline).query
+        return Filters(pipeline=self.pipeline).address
 
     def narrow(self, deals: OpportunityQuerySet, *, user: User) -> OpportunityQuerySet:
         """All but the next step, which needs to know the day."""

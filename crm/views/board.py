@@ -50,7 +50,7 @@ def board(request: HttpRequest) -> HttpResponse:
         context |= {"products": Product.objects.order_by("name"), "owners": owners(request.user)}
     response = TemplateResponse(request, "board/board.html#filtered" if part else "board/board.html", context)
     if part:
-        response["HX-Push-Url"] = request.path + (f"?{shown.filters.query}" if shown.filters.query else "")
+        response["HX-Push-Url"] = request.path + shown.filters.address
     # One address, two forms: going back must not show the part for the page.
     patch_vary_headers(response, ["HX-Request"])
     return response

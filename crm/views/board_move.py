@@ -146,8 +146,7 @@ def _done(request: HttpRequest, shown: Board, deal: Opportunity, outcome: Outcom
 
 
 def _to_board(shown: Board) -> HttpResponse:
-    query = shown.filters.query
-    return redirect(reverse("board") + (f"?{query}" if query else ""))
+    return redirect(reverse("board") + shown.filters.address)
 
 
 def _back(

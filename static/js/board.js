@@ -87,6 +87,8 @@
     await post(card, board().dataset.move, data);
   }
 
+  document.addEventListener("click", (event) => { if (event.target.closest?.("#lost [data-keep]")) one("#lost").close(""); });
+
   function askReason(card) {
     const dialog = one("#lost");
     const field = one("#lost-reason");
@@ -154,7 +156,7 @@
         else one("ol", target).prepend(card);
       }
       htmx.process(card);
-      if (focused) one(".note button, h3 a", card)?.focus();
+      if (focused) one("h3 a", card).focus();
       if (card.hasAttribute("data-fresh")) {
         tell(`${title(card)}: ${one(".just", card).textContent.trim()}`);
         setTimeout(() => { card.removeAttribute("data-fresh"); one(".just", card)?.remove(); }, FRESH);
@@ -293,7 +295,8 @@
     } else if (form.closest(".card.deal .note")) {
       event.preventDefault();
       const card = form.closest(".card.deal");
-      if (!sent.has(card.dataset.deal)) post(card, event.submitter.formAction, new FormData(form, event.submitter));
+      const to = event.submitter.getAttribute("formaction") ?? form.getAttribute("action");
+      if (!sent.has(card.dataset.deal)) post(card, to, new FormData(form, event.submitter));
     }
   });
 
