@@ -14,6 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 from django.conf import settings  # asks for the variable above
 
 from config import embedded
+from conflicts import partitions
 
 # How long a message may stay unacknowledged before another worker gets it. Far above a task's time, or it runs twice.
 VISIBILITY = 900
@@ -29,7 +30,7 @@ TRANSPORT = {
 }
 
 # Each with an exchange of its own: under a common one, a message for one queue would land in both.
-QUEUES = ["default", "agents"]
+QUEUES = ["default", "agents", partitions.WATCH_QUEUE, *partitions.queues()]
 
 app = Celery("vigente")
 app.conf.update(
@@ -62,6 +63,7 @@ app.conf.update(
     task_default_exchange="default",
     task_default_routing_key="default",
     task_create_missing_queues=False,
+    task_routes=[partitions.route],
     timezone=settings.TIME_ZONE,
     enable_utc=True,
     # One leader at a time, however many schedulers run; a leader that froze is replaced after the lock's time.
@@ -78,6 +80,12 @@ app.conf.update(
             # A sweep that nobody took before the next one is due is needless.
             "options": {"queue": "agents", "expires": float(settings.VIGENTE_SWEEP_SECONDS)},
         },
+        "watch": {
+            "task": partitions.WATCH,
+            "schedule": float(settings.VIGENTE_WATCH_SECONDS),
+            # Without an expiry: it is cheap, and a worker whose clock is wrong would throw each of them away.
+            "options": {"queue": partitions.WATCH_QUEUE},
+        },
     },
 )
-app.autodiscover_tasks(["agents", "crm"])
+app.autodiscover_tasks(["agents", "crm", "conflicts"])

@@ -144,6 +144,11 @@ VIGENTE_WORKSPACE = env.text("VIGENTE_WORKSPACE", default="Geada Sensors")
 VIGENTE_CURRENCY = env.text("VIGENTE_CURRENCY", default="BRL")
 VIGENTE_PHONE_REGION = env.text("VIGENTE_PHONE_REGION", default="BR")
 VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60, least=1, most=86_400)
+# Work that waits: conflicts/partitions.py, running.py, watching.py.
+VIGENTE_PARTITIONS = env.integer("VIGENTE_PARTITIONS", default=4, least=1, most=256)
+VIGENTE_CLAIM_SECONDS = env.integer("VIGENTE_CLAIM_SECONDS", default=15, least=1, most=20)
+VIGENTE_WATCH_SECONDS = env.integer("VIGENTE_WATCH_SECONDS", default=5, least=1, most=15)
+VIGENTE_BACKOFF_SECONDS = env.integer("VIGENTE_BACKOFF_SECONDS", default=5, least=0, most=60)
 VIGENTE_RESTORE_SECONDS = env.integer("VIGENTE_RESTORE_SECONDS", default=10, least=1, most=3_600)
 
 # How often, per name (conflicts/limits.py): a language model, an outside service, a channel and contact.

@@ -7,4 +7,4 @@ class ConflictsConfig(AppConfig):
     name = "conflicts"
 
     def ready(self) -> None:
-        from conflicts import checks  # noqa: F401 - registers the system checks
+        from conflicts import checks, delivery  # noqa: F401 - register the system checks and the kinds of jobs

@@ -66,3 +66,7 @@ class BadLease(KernelError):
 
 class LeaseLost(KernelError):
     """This holder's lease has ended. Whatever it was about to do is somebody else's now."""
+
+
+class BadJob(KernelError):
+    """Work was asked for under a key, of a kind or with a content that it cannot have."""

@@ -9,7 +9,7 @@ evidence, in the same transaction. `commit` is `commit_many` of one: both ask th
     3. is the yes still good?         approval, bound to this content
     4. is the world as I saw it?      versions, read sets, merge policy
     5. do the rules hold now?         the action's own check, on the locked state in force
-    6. apply                          conflicts/writing.py, with ledger and evidence
+    6. apply                          conflicts/writing.py, with ledger, evidence and effects
 
 Short transactions, no HTTP and no model call inside. Rows are locked in ascending order (model, key), so two commits
 never wait for each other in a circle. The expected results of a race are returned, never raised.
@@ -24,7 +24,7 @@ from typing import Any
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from conflicts import actions, guard, history, leases, records, writing
+from conflicts import actions, effects, guard, history, leases, records, writing
 from conflicts.actions import Action
 from conflicts.actors import Actor
 from conflicts.batch import Answer, Batch
@@ -125,6 +125,7 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
         judged.append((work, _judge(work, locked, answered, held)))
 
     writing.write([work for work, outcome in judged if outcome.written])
+    effects.write([work for work, outcome in judged if outcome.written])
     outcomes = [_completed(work, outcome) for work, outcome in judged]
     outcomes = _keep_evidence([work for work, _ in judged], outcomes, now)
     _write_ledger(proposals, outcomes)

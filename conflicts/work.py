@@ -18,6 +18,26 @@ from conflicts.proposals import Proposal
 from conflicts.refs import Ref
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Send:
+    """An effect outside, to be written to the outbox."""
+
+    destination: str
+    key: str
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Later:
+    """Work on the subject that is to be done after the commit, or later."""
+
+    kind: str
+    key: str
+    payload: dict[str, Any]
+    due_at: dt.datetime | None = None
+    after: float = 0.0
+
+
 @dataclass(kw_only=True)
 class Work:
     proposal: Proposal
@@ -43,6 +63,7 @@ class Work:
     changes: dict[str, Any] = field(default_factory=dict)
     added: list[models.Model] = field(default_factory=list)
     changed: list[tuple[ChildModel, dict[str, Any]]] = field(default_factory=list)
+    effects: list[Send | Later] = field(default_factory=list)
 
     def once[T](self, key: Hashable, look_up: Callable[[], T]) -> T:
         """`look_up()`, asked once in this transaction; only for what no action of the batch changes."""
@@ -76,3 +97,13 @@ class Work:
         for name, value in values.items():
             setattr(child, name, value)
         self.changed.append((child, values))
+
+    def send(self, destination: str, payload: dict[str, Any], *, key: str) -> None:
+        """An effect outside: a row in the outbox if, and only if, this is applied (conflicts/delivery.py)."""
+        self.effects.append(Send(destination=destination, key=key, payload=payload))
+
+    def later(
+        self, kind: str, payload: dict[str, Any], *, key: str, due_at: dt.datetime | None = None, after: float = 0.0
+    ) -> None:
+        """A job on the subject: a row if, and only if, this is applied (conflicts/jobs.py)."""
+        self.effects.append(Later(kind=kind, key=key, payload=payload, due_at=due_at, after=after))

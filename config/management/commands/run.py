@@ -27,6 +27,7 @@ from django.db.migrations.executor import MigrationExecutor
 from config import embedded, environment
 from config.embedded.homes import Home
 from config.supervisor import Child, Supervisor, end_left_over
+from conflicts import partitions
 
 HOST = "127.0.0.1"
 
@@ -49,7 +50,7 @@ class Command(BaseCommand):
             end_left_over(roster, say=say)
             check_port(port)
             self.check()
-            children = [web(port, workers), schedule(), worker()]
+            children = [web(port, workers), schedule(), *work()]
             supervisor = Supervisor(children, log=home.log, roster=roster, say=say, loud=options["all_lines"])
             supervisor.listen()
             with embedded.servers(env, say=say) as look_after:
@@ -174,11 +175,28 @@ def web(port: int, workers: int) -> Child:
     return Child("web", [sys.executable, "-m", "granian", *options], ending=[(signal.SIGTERM, 6.0)])
 
 
-def worker() -> Child:
-    options = ["worker", "--queues", "default,agents", "--concurrency", "2", "--loglevel", "INFO"]
-    options += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+def work() -> list[Child]:
+    """Two, so that an agent which waits for a slow answer never keeps the work of the partitions waiting."""
+    return [
+        worker("worker", ["default", "agents", partitions.WATCH_QUEUE]),
+        worker("partitions", [*partitions.queues(), partitions.WATCH_QUEUE]),
+    ]
+
+
+def worker(name: str, queues: list[str]) -> Child:
+    options = ["worker", "--hostname", f"{name}@%h", "--queues", ",".join(queues)]
+    # Two processes at least: while one is stuck with a subject, the other goes on with the rest of the partition.
+    options += [
+        "--concurrency",
+        "2",
+        "--loglevel",
+        "INFO",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+    ]
     # Warm (finish the task at hand), then cold; a message that was not finished is delivered again at the next start.
-    return Child("worker", celery(options), ending=[(signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0)])
+    return Child(name, celery(options), ending=[(signal.SIGTERM, 10.0), (signal.SIGQUIT, 5.0)])
 
 
 def schedule() -> Child:

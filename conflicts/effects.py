@@ -1,0 +1,30 @@
+"""Effects: what an action wants done after its commit, written as rows in its transaction.
+
+Guarantees that an effect outside, or later work, is there if and only if the change that decided on it is. Called by
+the gate with the works it has written. Next in the flow: `conflicts/outbox.py` and `conflicts/jobs.py`.
+"""
+
+from collections.abc import Sequence
+
+from conflicts import jobs, outbox
+from conflicts.refs import Ref
+from conflicts.work import Later, Work
+
+
+def write(works: Sequence[Work]) -> None:
+    """In ascending order of subject, in which everything is locked."""
+    for work in sorted((work for work in works if work.effects), key=lambda work: Ref.of(work.subject)):
+        subject = Ref.of(work.subject)
+        for effect in work.effects:
+            if isinstance(effect, Later):
+                jobs.enqueue(
+                    effect.kind,
+                    effect.key,
+                    subject,
+                    effect.payload,
+                    due_at=effect.due_at,
+                    after=effect.after,
+                    by=work.by,
+                )
+            else:
+                outbox.post(effect.destination, effect.key, effect.payload, subject=subject, by=work.by)

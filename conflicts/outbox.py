@@ -1,0 +1,79 @@
+"""The outbox: effects outside, each a row in the transaction that decided on it.
+
+Guarantees that nothing is sent whose reason was rolled back, and nothing is forgotten whose reason was committed: with
+the row comes the job that delivers it, in order within its subject. Kept for ever: it is what was said to the world.
+Next in the flow: `conflicts/delivery.py`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from conflicts import jobs, waiting
+from conflicts.actors import SYSTEM, Actor
+from conflicts.clock import ClockTimestamp
+from conflicts.exceptions import BadJob
+from conflicts.models.outbox import Delivery, OutboxMessage
+from conflicts.refs import Ref
+from conflicts.sentences import Sentence
+from conflicts.values import plain
+
+DELIVER = "outbox.deliver"
+"""The kind of job."""
+
+UNKNOWN = "delivery.unknown"
+"""The rule, and the sentence, under which a message waits for a person who can tell whether it arrived."""
+
+LONGEST_KEY = 200
+
+
+def post(
+    destination: str, key: str, payload: Mapping[str, Any], *, subject: Ref | None = None, by: Actor = SYSTEM
+) -> OutboxMessage:
+    """The message under `key`, in the caller's transaction. The same key and content again: the one that is there.
+
+    Raises BadJob for a key that names another message, or that is none.
+    """
+    if not 0 < len(key) <= LONGEST_KEY:
+        raise BadJob(f"The key of a message has 1 to {LONGEST_KEY} characters.")
+    values = {"destination": destination, "subject": str(subject or ""), "payload": plain(dict(payload))}
+    with transaction.atomic():
+        message, new = OutboxMessage.objects.get_or_create(key=key, defaults={**values, "by": str(by)})
+        if any(getattr(message, name) != value for name, value in values.items()):
+            raise BadJob(f"The key {key!r} names another message already.")
+        if new:
+            _deliver(message, by=by)
+    return message
+
+
+def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False) -> bool:
+    """A person has looked at the destination and says what became of a message nobody could tell of.
+
+    Compare-and-swap: False if it has been settled meanwhile.
+    """
+    with transaction.atomic():
+        message = OutboxMessage.objects.select_for_update().filter(key=key, state=Delivery.OUTCOME_UNKNOWN).first()
+        if message is None:
+            return False
+        if arrived:
+            _ended(message, Delivery.SENT)
+        elif send_again:
+            OutboxMessage.objects.filter(pk=message.pk).update(state=Delivery.QUEUED, reason={}, conflict=None)
+            _deliver(message, by=by)
+        else:
+            _ended(message, Delivery.FAILED, reason=Sentence("delivery.dropped", {"who": by.name}).as_json())
+        waiting.close(
+            key, rule=UNKNOWN, by=by, resolution="arrived" if arrived else "again" if send_again else "dropped"
+        )
+    return True
+
+
+def _ended(message: OutboxMessage, state: Delivery, **values: Any) -> None:
+    OutboxMessage.objects.filter(pk=message.pk).update(state=state, ended_at=ClockTimestamp(), **values)
+
+
+def _deliver(message: OutboxMessage, *, by: Actor) -> None:
+    subject = Ref.parse(message.subject) if message.subject else None
+    # One job per life of the message: what a person sends again is new work.
+    jobs.enqueue(DELIVER, f"deliver:{message.attempt}:{message.key}", subject, {"message": message.key}, by=by)

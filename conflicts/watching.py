@@ -1,0 +1,86 @@
+"""The watch: finds what nobody rang for and what a dead worker left behind.
+
+Guarantees, called every few seconds by whoever is free, that due work is rung for and a claim that has ended is taken
+up, whatever became of messages, broker and workers. It may run twice at once; each step is a compare-and-swap.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from conflicts import bell, leases, partitions, running
+from conflicts.clock import ClockTimestamp
+from conflicts.jobs import tell
+from conflicts.leases import Claim
+from conflicts.models.job import Job, JobEventKind, JobState
+
+BELLS = 3
+"""Per partition and round: each bell brings a worker that goes on until nothing is left, and more would pile up."""
+
+AGAIN_AFTER = 20.0
+"""Seconds until the watch rings for the same job once more, however many of its rounds come at once."""
+
+AT_ONCE = 200
+"""Ended claims taken up in one round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    recovered: int
+    """Jobs whose worker was gone, queued again."""
+    reviewed: int
+    """Those among them that had used up their attempts: a person decides."""
+    rung: int
+
+
+def watch() -> Round:
+    ended = _ended()
+    reviewed = [_take_up(pk) for pk in ended]
+    rung = sum(_ring(partition) for partition in range(partitions.count()))
+    return Round(recovered=reviewed.count(False), reviewed=reviewed.count(True), rung=rung)
+
+
+def _ring(partition: int) -> int:
+    return sum(
+        bell.ring(job.kind, job.key, slot=job.slot)
+        for job in running.due(partition, limit=BELLS)
+        if _first_to_ring(job)
+    )
+
+
+def _first_to_ring(job: Job) -> bool:
+    lately = ClockTimestamp() - dt.timedelta(seconds=AGAIN_AFTER)
+    silent = Job.objects.filter(Q(rung_at=None) | Q(rung_at__lte=lately), pk=job.pk, state=JobState.QUEUED)
+    return silent.update(rung_at=ClockTimestamp()) == 1
+
+
+def _ended() -> list[int]:
+    """Running jobs whose claim is no longer in force: run out, broken, or taken over."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT j.id FROM conflicts_job j WHERE j.state = 'running' AND NOT EXISTS ("
+            " SELECT FROM conflicts_lease l WHERE l.key = CASE WHEN j.subject = '' THEN 'job:' || j.id"
+            " ELSE 'work:' || j.subject END AND l.holder = j.holder AND l.fence = j.fence"
+            " AND l.expires_at > clock_timestamp()) ORDER BY j.id LIMIT %s",
+            [AT_ONCE],
+        )
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _take_up(pk: int) -> bool | None:
+    """Queue it again; True if a person has to decide instead, None if there was nothing to take up after all."""
+    with transaction.atomic():
+        job = Job.objects.select_for_update(skip_locked=True).filter(pk=pk, state=JobState.RUNNING).first()
+        if job is None:
+            return None
+        if leases.in_force([Claim(key=job.lane, holder=job.holder, fence=job.fence or 0)]):
+            return None  # it has beaten meanwhile
+        if job.attempts >= running.MOST_ATTEMPTS:
+            error = "Its worker went silent."
+            Job.objects.filter(pk=pk).update(state=JobState.REVIEW, error=error, finished_at=ClockTimestamp())
+            return running.hand_over(job, error)
+        Job.objects.filter(pk=pk).update(state=JobState.QUEUED, due_at=ClockTimestamp())
+        tell(job.key, JobEventKind.RECOVERED, fence=job.fence, attempt=job.attempts)
+    return False
