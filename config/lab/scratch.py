@@ -1,0 +1,63 @@
+"""A database of the lab's own, on the server that the settings name, dropped at the end; and the switch of its guards.
+
+Guarantees that two labs on one server do not meet (the name holds the process), and that guards are off in nothing but
+the lab's own database, for as long as the naive way is shown.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.apps import apps
+from django.db import connection, connections
+
+from conflicts import guard
+
+MARK = "_race_"
+
+
+@contextmanager
+def database(*, use: str = "") -> Iterator[None]:
+    """`use` names one that a lab has made already: it is used and left."""
+    before = connection.settings_dict["NAME"]
+    if use:
+        _switch(use)
+        try:
+            yield
+        finally:
+            _switch(before)
+        return
+    test, name = connection.settings_dict["TEST"], connection.settings_dict["TEST"].get("NAME")
+    test["NAME"] = f"{before}{MARK}{os.getpid()}"
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    try:
+        yield
+    finally:
+        connection.creation.destroy_test_db(before, verbosity=0)
+        test["NAME"] = name
+
+
+def _switch(name: str) -> None:
+    connections.close_all()
+    connection.settings_dict["NAME"] = name
+
+
+@contextmanager
+def unguarded() -> Iterator[None]:
+    """Without the guard triggers: as a database is that compares no versions."""
+    _set_guards("DISABLE")
+    try:
+        yield
+    finally:
+        _set_guards("ENABLE")
+
+
+def _set_guards(verb: str) -> None:
+    models: list[Any] = apps.get_models()
+    with connection.cursor() as cursor:
+        for model in models:
+            for trigger in guard.triggers(model):
+                if isinstance(trigger, guard.SubjectGuard | guard.ChildGuard):
+                    table = connection.ops.quote_name(model._meta.db_table)
+                    cursor.execute(f"ALTER TABLE {table} {verb} TRIGGER {trigger.get_pgid(model)}")

@@ -1,0 +1,86 @@
+"""`manage.py race`: every race run twice, the naive way and through the gate, in a database of its own.
+
+Ends with 1 if anything went wrong through the gate (with the seed that shows it again), or if the naive way lost
+nothing: then the race was not run.
+"""
+
+import json
+import random
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from config.lab import report, running, scratch
+from config.lab.running import Line, Mode
+from config.lab.scenario import NoSuchScenario, Scenario, find, known
+
+MODES = {"naive": [Mode.NAIVE], "guarded": [Mode.GUARDED], "both": [Mode.NAIVE, Mode.GUARDED]}
+SHOWN = 5
+"""Reasons that are told per scenario; the seed shows all of them again."""
+
+
+class Command(BaseCommand):
+    requires_system_checks: tuple[str, ...] = ()
+    help = "Run the races that production will create, twice: the naive way and through the gate."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--scenario", action="append", default=[], metavar="SLUG", help="default: all; repeatable")
+        parser.add_argument("--mode", choices=sorted(MODES), default="both")
+        parser.add_argument("--rounds", type=int, help="default: 200, and 5 where processes are started")
+        parser.add_argument("--seed", type=int, help="decides who comes when; default: a new one, which is printed")
+        parser.add_argument("--json", action="store_true", help="a list of objects, and no progress bar")
+        parser.add_argument("--list", action="store_true", help="name the scenarios and run none")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["list"]:
+            for scenario in known():
+                self.stdout.write(f"{scenario.slug:<34} {scenario.kind:<11} {scenario.title}")
+            return
+        if options["rounds"] is not None and options["rounds"] < 1:
+            raise CommandError("--rounds is a whole number above zero.")
+        try:
+            chosen = find(options["scenario"])
+        except NoSuchScenario as unknown:
+            raise CommandError(str(unknown)) from None
+        seed = random.SystemRandom().randrange(1, 10**6) if options["seed"] is None else options["seed"]
+        lines = self._run(chosen, MODES[options["mode"]], seed, options)
+        self._show(lines, seed, as_json=options["json"])
+        self._verdict(lines)
+
+    def _run(self, chosen: list[Scenario], modes: list[Mode], seed: int, options: dict[str, Any]) -> list[Line]:
+        plan = []
+        for scenario in chosen:
+            if missing := scenario.needs():
+                self.stderr.write(f"{scenario.slug} was left out: {missing}")
+                continue
+            plan += [(scenario, mode, options["rounds"] or scenario.rounds) for mode in modes]
+        quiet = options["json"] or not sys.stderr.isatty()
+        lines = []
+        total = sum(rounds for _, _, rounds in plan)
+        with scratch.database(), tqdm(total=total, unit="round", disable=quiet, file=sys.stderr) as bar:
+            for scenario, mode, rounds in plan:
+                bar.set_description(f"{scenario.slug} {mode}")
+                lines.append(running.run(scenario, mode, rounds=rounds, seed=seed, tick=bar.update))
+        return lines
+
+    def _show(self, lines: list[Line], seed: int, *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps([report.as_json(line) for line in lines], indent=1))
+            return
+        self.stdout.write("\n".join(report.rows(lines)))
+        self.stdout.write(f"seed {seed}")
+
+    def _verdict(self, lines: list[Line]) -> None:
+        bad = [line for line in lines if not line.as_it_should_be]
+        for line in bad:
+            if line.mode is Mode.NAIVE:
+                self.stderr.write(f"{line.scenario}: the naive way lost nothing, so the race was not run.")
+                continue
+            self.stderr.write(f"{line.scenario}: {line.wrong} wrong through the gate; seed {line.seed} shows it again:")
+            for reason in line.reasons[:SHOWN]:
+                self.stderr.write(f"  {reason}")
+        if bad:
+            raise SystemExit(1)
