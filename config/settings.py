@@ -11,6 +11,7 @@ from django.utils.csp import CSP
 from django.utils.translation import gettext_lazy as _
 
 from config import embedded, environment
+from config.unfold import UNFOLD  # noqa: F401 - how the admin looks
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environment.load(BASE_DIR / ".env")
@@ -140,6 +141,8 @@ CONCURRENCY_POLICY = 2
 CONCURRENCY_IGNORE_DEFAULT = False
 
 # Vigente's own
+# Its logins are in the source, for everybody to read: a real database gets it only when asked for.
+VIGENTE_SAMPLE = env.boolean("VIGENTE_SAMPLE", default=embedded.wanted(env))
 VIGENTE_WORKSPACE = env.text("VIGENTE_WORKSPACE", default="Geada Sensors")
 VIGENTE_CURRENCY = env.text("VIGENTE_CURRENCY", default="BRL")
 VIGENTE_PHONE_REGION = env.text("VIGENTE_PHONE_REGION", default="BR")

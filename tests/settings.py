@@ -27,6 +27,7 @@ OURS = {
     "VIGENTE_CLAIM_SECONDS": "2",
     "VIGENTE_WATCH_SECONDS": "1",
     "VIGENTE_BACKOFF_SECONDS": "0",
+    "VIGENTE_SAMPLE": "",
     "VIGENTE_WORKSPACE": "",
     "VIGENTE_CURRENCY": "",
     "VIGENTE_PHONE_REGION": "",
@@ -46,3 +47,4 @@ from config.settings import DATABASES  # noqa: E402
 # as processes find the same rows.
 DATABASES["default"]["TEST"] = {"NAME": DATABASES["default"]["NAME"]}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # quick to make, and nobody's secret
+STATIC_ROOT = None  # files come from where they are written; WhiteNoise warns of a folder that is not there

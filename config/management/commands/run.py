@@ -14,12 +14,12 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module, util
 from typing import Any
 
 import redis
+from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
@@ -28,6 +28,7 @@ from config import embedded, environment
 from config.embedded.homes import Home
 from config.supervisor import Child, Supervisor, end_left_over
 from conflicts import partitions
+from crm import sample
 
 HOST = "127.0.0.1"
 
@@ -138,7 +139,7 @@ def prepare_database() -> None:
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             say("Preparing the database ...")
             call_command("migrate", interactive=False, verbosity=0)
-        if not get_user_model()._default_manager.exists() and "load_sample" in get_commands():
+        if settings.VIGENTE_SAMPLE and not get_user_model()._default_manager.exists():
             say("Loading the sample workspace ...")
             call_command("load_sample")
     except DatabaseError as error:
@@ -160,13 +161,10 @@ def welcome(home: Home, port: int) -> None:
 
 def logins() -> list[tuple[str, str, str]]:
     """Those of the sample workspace, as far as they are in this database."""
-    if util.find_spec("crm.sample") is None:
-        return []
-    sample = [tuple(map(str, entry)) for entry in getattr(import_module("crm.sample"), "LOGINS", [])]
     users = get_user_model()._default_manager.values_list(get_user_model().USERNAME_FIELD, flat=True)
-    known = set(users.filter(**{f"{get_user_model().USERNAME_FIELD}__in": [entry[1] for entry in sample]}))
+    known = set(users.filter(**{f"{get_user_model().USERNAME_FIELD}__in": [entry[1] for entry in sample.LOGINS]}))
     connections.close_all()
-    return [(role, username, password) for role, username, password in sample if username in known]
+    return [(role, username, password) for role, username, password in sample.LOGINS if username in known]
 
 
 def web(port: int, workers: int) -> Child:
