@@ -62,6 +62,14 @@ class Filters:
         return urlencode({name: value for name, value in values.items() if value})
 
     @property
+    def without_tag(self) -> str:
+        return self.but(tag="")
+
+    @property
+    def without_company(self) -> str:
+        return self.but(company="")
+
+    @property
     def narrows(self) -> bool:
         return any((self.q, self.owner, self.sector, self.company, self.tag))
 
@@ -115,8 +123,9 @@ def _common[T: QuerySet[Any]](rows: T, filters: Filters, *, user: User) -> T:
     return rows.filter(tags__contains=[filters.tag]) if filters.tag else rows
 
 
-def page(rows: QuerySet[Any], *, sort: str, after: str = "", size: int = PAGE) -> Page:
-    """The rows that follow `after`, in the order of `sort`."""
+def page(rows: QuerySet[Any], *, sort: str, after: str = "", size: int | None = None) -> Page:
+    """At most `size` (PAGE) rows that follow `after`, in the order of `sort`."""
+    size = size or PAGE
     start = _start(sort, after)
     found = list((rows.filter(start) if start is not None else rows).order_by(*_order(sort))[: size + 1])
     more = len(found) > size
