@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.formats import number_format
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from crm import figures
 from crm.actions.fields import clean_text
 from crm.models import Opportunity, Pipeline, Stage, User
-from crm.models.opportunity import NextStep, OpportunityQuerySet
+from crm.models.opportunity import NextStep, OpportunityQuerySet, Status
 from crm.models.pipeline import StageKind
 
 PAGE = 20
@@ -243,30 +243,43 @@ class Board:
         """The same board without filters: whoever has moved a card sees it, whatever is filtered."""
         return replace(self, filters=Filters(pipeline=self.filters.pipeline))
 
-    def deals(self) -> OpportunityQuerySet:
-        """The deals of the board with what a card shows, in one statement."""
-        shown = Opportunity.objects.filter(pipeline=self.pipeline).visible_to(self.user)
-        shown = self.filters.narrow(shown, user=self.user).select_related("company", "owner", "product").only(*SHOWN)
+    def shown(self) -> OpportunityQuerySet:
+        """The deals of the board: of the pipeline, visible to the person, and let through by the filters."""
+        found = Opportunity.objects.filter(pipeline=self.pipeline).visible_to(self.user)
+        found = self.filters.narrow(found, user=self.user)
         if self.filters.next:
-            shown = shown.filter(figures.next_step_is(self.filters.next, today=self.today))
-        return shown
+            found = found.filter(figures.next_step_is(self.filters.next, today=self.today))
+        return found
+
+    def deals(self, keys: Iterable[int]) -> list[Opportunity]:
+        """Those of the board's deals, with what a card shows, in the order of `keys`."""
+        found = self.shown().filter(pk__in=keys).select_related("company", "owner", "product").only(*SHOWN)
+        by_key = {deal.pk: deal for deal in found}
+        return [by_key[key] for key in keys if key in by_key]
 
     def fill(self, *, stage: int | None = None, after: str = "") -> list[Column]:
-        """The columns with the first page of their cards; `stage` begins at `after` instead."""
-        pages = [page_of(self.deals(), s, after=after if s.pk == stage else "")[: PAGE + 1] for s in self.stages]
-        rows = list(pages[0].union(*pages[1:], all=True)) if len(pages) > 1 else list(pages[0]) if pages else []
+        """The columns with the first page of their cards; `stage` begins at `after` instead.
+
+        First only the keys, straight from the index, of all columns at once; then the deals themselves, once.
+        """
+        keys = [self._keys(s, after=after if s.pk == stage else "") for s in self.stages]
+        first, *others = keys or [Opportunity.objects.none().values_list("pk", flat=True)]
         by_stage = defaultdict(list)
-        for deal in rows:
+        for deal in self.deals(list(first.union(*others, all=True) if others else first)):
             by_stage[deal.stage_id].append(deal)
         for column in self.columns:
             self._put(column, by_stage[column.stage.pk])
             column.resumed = bool(after) and column.stage.pk == stage
         return self.columns
 
+    def _keys(self, stage: Stage, *, after: str) -> "QuerySet[Opportunity, int]":
+        """One more than a page holds: whether there is another page."""
+        return page_of(self.shown(), stage, after=after).values_list("pk", flat=True)[: PAGE + 1]
+
     def page(self, stage: Stage, *, after: str) -> Column:
         """One further page of one column."""
         column = Column(stage=stage, resumed=bool(after))
-        self._put(column, list(page_of(self.deals(), stage, after=after)[: PAGE + 1]))
+        self._put(column, self.deals(list(self._keys(stage, after=after))))
         return column
 
     def cards(self, deals: Iterable[Opportunity]) -> list[Card]:
@@ -287,6 +300,8 @@ def page_of(deals: OpportunityQuerySet, stage: Stage, *, after: str = "") -> Opp
     """A column in its order: open deals by their latest change, closed ones by the day they were closed."""
     name, tie = ("closed_on", "-pk") if stage.is_terminal else ("changed_at", "pk")
     deals = deals.filter(stage=stage).order_by(f"-{name}", tie)
+    if stage.is_terminal:
+        deals = deals.exclude(status=Status.OPEN)  # always so, and what the index of the closed ones is made for
     start = _position(after, stage)
     if start is None:
         return deals

@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 
@@ -46,7 +47,7 @@ def next_step_is(state: str, *, today: dt.date) -> Q:
 def tallies(deals: OpportunityQuerySet, *, today: dt.date, step: str = "") -> list[Tally]:
     """One statement for the whole board. With `step`, deals and totals are of that state alone."""
     counted = next_step_is(step, today=today) if step else None
-    rows = (
+    rows: Any = (
         deals.order_by()
         .values("stage", "currency")
         .annotate(

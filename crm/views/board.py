@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -22,6 +22,7 @@ from crm import slots
 from crm.board import Board, Card, Filters, board_of
 from crm.clock import today_for
 from crm.models import Opportunity, Product, Stage, User
+from crm.views.requests import Request
 
 AT_ONCE = 60
 """Cards one request asks for; whoever has missed more asks for the page."""
@@ -38,7 +39,7 @@ class Just:
 
 
 @require_GET
-def board(request: HttpRequest) -> HttpResponse:
+def board(request: Request) -> HttpResponse:
     shown = board_for(request)
     if shown is None:
         return TemplateResponse(request, "board/board.html", {"board": None})
@@ -57,22 +58,22 @@ def board(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def more(request: HttpRequest) -> HttpResponse:
+def more(request: Request) -> HttpResponse:
     """The next page of one column."""
-    shown = board_for(request)
+    shown = _needed(request)
     column = shown.page(stage_of(shown, request.GET.get("stage", "")), after=request.GET.get("after", ""))
     mark(request, column.cards)
     return TemplateResponse(request, "board/board.html#cards", {**words(shown), "column": column})
 
 
 @require_GET
-def cards(request: HttpRequest) -> HttpResponse:
+def cards(request: Request) -> HttpResponse:
     """`deals=7.3,8`: these cards as they are now, with the heads of the columns; a number after a dot is the stage in
     which the card is shown. What the filters leave out, or the viewer may not see, is not in the answer.
     """
-    shown = board_for(request)
+    shown = _needed(request)
     asked = _asked(request.GET.get("deals", ""))
-    changed = shown.cards(shown.deals().filter(pk__in=asked))
+    changed = shown.cards(shown.deals(list(asked)))
     now, me = timezone.now(), actors.person(request.user)
     for card in changed:
         card.just = _just(card.deal, shown_in=asked[card.deal.pk], now=now, me=me)
@@ -101,15 +102,22 @@ def _just(deal: Opportunity, *, shown_in: int | None, now: dt.datetime, me: Acto
 # ---------------------------------------------------------------------------------------- shared with board_move.py
 
 
-def board_for(request: HttpRequest, *, pipeline: int | None = None) -> Board | None:
+def board_for(request: Request, *, pipeline: int | None = None) -> Board | None:
     """The board that the request's address speaks of, as the signed-in person sees it today."""
     today = today_for(request.user, now=timezone.now())
     return board_of(request.user, today=today, filters=Filters.read(request.GET), pipeline=pipeline)
 
 
-def stage_of(shown: Board | None, text: str) -> Stage:
+def _needed(request: Request) -> Board:
+    """Raises Http404 where there is no pipeline."""
+    if (shown := board_for(request)) is None:
+        raise Http404
+    return shown
+
+
+def stage_of(shown: Board, text: str) -> Stage:
     """Raises Http404 for a stage that is not on this board."""
-    for stage in shown.stages if shown else ():
+    for stage in shown.stages:
         if str(stage.pk) == text:
             return stage
     raise Http404
@@ -121,7 +129,7 @@ def owners(user: User) -> Iterable[User]:
     return people if user.sees_everything else people.filter(team=user.team_id)
 
 
-def mark(request: HttpRequest, cards: list[Card]) -> None:
+def mark(request: Request, cards: list[Card]) -> None:
     """Put on each card what the agents have to say about its deal."""
     marks: dict[int, Any] = {}
     for found in slots.filled("board.marks", request, deals=[card.deal for card in cards]):
@@ -130,7 +138,7 @@ def mark(request: HttpRequest, cards: list[Card]) -> None:
         card.mark = marks.get(card.deal.pk)
 
 
-def answer(request: HttpRequest, shown: Board, changed: list[Card], *, status: int = 200) -> HttpResponse:
+def answer(request: Request, shown: Board, changed: list[Card], *, status: int = 200) -> HttpResponse:
     """Cards and heads for static/js/board.js, which puts each where it belongs."""
     mark(request, changed)
     return TemplateResponse(request, "board/board.html#answer", {**words(shown), "changed": changed}, status=status)

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models.functions import Now
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -27,6 +27,7 @@ from crm.models import Opportunity, Stage
 from crm.models.pipeline import StageKind
 from crm.templatetags.vigente import money_text, name_for
 from crm.views.board import answer, board_for, number_in
+from crm.views.requests import Request
 from crm.views.submit import Submission, submit, version_of
 
 HELD = ("amount", "currency")
@@ -60,7 +61,7 @@ class Back:
 
 
 @require_http_methods(["GET", "POST"])
-def deal_move(request: HttpRequest) -> HttpResponse:
+def deal_move(request: Request) -> HttpResponse:
     """The plain page asks "where to?"; a post moves the deal, or says why not."""
     if request.method == "GET":
         shown, deal = _held(request, request.GET)
@@ -89,17 +90,17 @@ def deal_move(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def leave(request: HttpRequest) -> HttpResponse:
+def leave(request: Request) -> HttpResponse:
     """The person leaves the card where it is: the record of the refused move is closed, nothing else happens."""
     shown, deal = _held(request, request.POST)
     # Compare-and-swap on "still open": whoever settled it otherwise was first.
-    Conflict.objects.waiting().filter(pk=_own_record(request, deal)).update(
+    Conflict.objects.waiting().filter(pk=_own_record(request, deal) or 0).update(
         closed_at=Now(), closed_by=str(actors.person(request.user))[:200], resolution="left"
     )
     return answer(request, shown, shown.cards([deal])) if request.htmx else _to_board(shown)
 
 
-def _held(request: HttpRequest, said: Mapping[str, str]) -> tuple[Board, Opportunity]:
+def _held(request: Request, said: Mapping[str, str]) -> tuple[Board, Opportunity]:
     """The deal the request names, as it is now, and the board it is on. Raises Http404 for one out of sight."""
     pk = number_in(said.get("deal", ""))
     deals = Opportunity.objects.visible_to(request.user).select_related("company", "owner", "product", "stage")
@@ -110,7 +111,7 @@ def _held(request: HttpRequest, said: Mapping[str, str]) -> tuple[Board, Opportu
     return shown, deal
 
 
-def _own_record(request: HttpRequest, deal: Opportunity) -> int | None:
+def _own_record(request: Request, deal: Opportunity) -> int | None:
     """The record of this person's own refused move of this deal, if the form names one that is still open."""
     pk = number_in(request.POST.get("settles", ""))
     mine = Conflict.objects.waiting().about(Ref.of(deal)).filter(actor__startswith=f"person:{request.user.pk}:")
@@ -118,7 +119,7 @@ def _own_record(request: HttpRequest, deal: Opportunity) -> int | None:
 
 
 def _ask(
-    request: HttpRequest, shown: Board, deal: Opportunity, *, back: Back | None = None, status: int = 200
+    request: Request, shown: Board, deal: Opportunity, *, back: Back | None = None, status: int = 200
 ) -> HttpResponse:
     [card] = shown.cards([deal])
     card.back = back
@@ -126,7 +127,7 @@ def _ask(
     return TemplateResponse(request, "board/move.html", context, status=status)
 
 
-def _refuse(request: HttpRequest, shown: Board, deal: Opportunity, back: Back) -> HttpResponse:
+def _refuse(request: Request, shown: Board, deal: Opportunity, back: Back) -> HttpResponse:
     status = 409 if back.again else 422
     if not request.htmx:
         return _ask(request, shown, deal, back=back, status=status)
@@ -135,14 +136,14 @@ def _refuse(request: HttpRequest, shown: Board, deal: Opportunity, back: Back) -
     return answer(request, shown, [card], status=status)
 
 
-def _done(request: HttpRequest, shown: Board, deal: Opportunity, outcome: Outcome, target: Stage) -> HttpResponse:
+def _done(request: Request, shown: Board, deal: Opportunity, outcome: Outcome, target: Stage) -> HttpResponse:
     told = _("%(deal)s is now in %(stage)s.") % {"deal": shown.cards([deal])[0].title, "stage": target.name}
     settled = outcome.settled
     messages.success(request, told, extra_tags=f"undo:{Ref.of(deal)}:{settled.version}" if settled.written else "")
     if not request.htmx:
         return _to_board(shown)
     # Without the filters: whoever has moved a card sees where it went.
-    return answer(request, shown, shown.cards(shown.everything().deals().filter(pk=deal.pk)))
+    return answer(request, shown, shown.cards(shown.everything().deals([deal.pk])))
 
 
 def _to_board(shown: Board) -> HttpResponse:
@@ -150,7 +151,7 @@ def _to_board(shown: Board) -> HttpResponse:
 
 
 def _back(
-    request: HttpRequest,
+    request: Request,
     submission: Submission,
     held: Held,
     shown: Board,
@@ -175,7 +176,7 @@ def _back(
 
 
 def _moved(
-    request: HttpRequest, authors: Mapping[str, Actor], held: Held, shown: Board, deal: Opportunity
+    request: Request, authors: Mapping[str, Actor], held: Held, shown: Board, deal: Opportunity
 ) -> Iterator[Moved]:
     """What the card said when it was taken, and says otherwise now."""
 
@@ -191,4 +192,4 @@ def _moved(
     if "stage" in authors and held.get("stage") != deal.stage_id:
         names = {stage.pk: stage.name for stage in shown.stages}
         told = _("%(who)s moved it while you held the card:") % {"who": who("stage")}
-        yield Moved(told=told, was=names.get(held.get("stage"), "-"), now=deal.stage.name)
+        yield Moved(told=told, was=names.get(held.get("stage", 0), "-"), now=deal.stage.name)

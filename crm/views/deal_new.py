@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
@@ -19,6 +19,7 @@ from crm.actions.opportunities import default_pipeline
 from crm.models import Company, Opportunity
 from crm.models.pipeline import StageKind
 from crm.views.board import number_in, owners
+from crm.views.requests import Request
 from crm.views.submit import fresh_key, submit
 
 FIELDS = ("name", "company", "product", "stage", "amount", "currency", "owner", "expected_close")
@@ -29,7 +30,7 @@ type Faults = dict[str, list[str]]
 
 
 @require_http_methods(["GET", "POST"])
-def deal_new(request: HttpRequest) -> HttpResponse:
+def deal_new(request: Request) -> HttpResponse:
     blank = _blank(request)
     if request.method == "GET":
         return _page(request, blank)
@@ -54,14 +55,14 @@ def deal_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def company_names(request: HttpRequest) -> HttpResponse:
+def company_names(request: Request) -> HttpResponse:
     """For the list under the field, while somebody types."""
     begun = naming.key(request.GET.get("company", "")[:200])
     found = Company.objects.filter(name_key__contains=begun).order_by("name_key") if begun else Company.objects.none()
     return TemplateResponse(request, "deal_new.html#companies", {"companies": found[:OFFERED]})
 
 
-def _add_company(request: HttpRequest) -> tuple[int | None, Faults]:
+def _add_company(request: Request) -> tuple[int | None, Faults]:
     """The key of the new company, or what is wrong with it."""
     made = submit(request, action="company.create", params={"name": request.POST["company"]}, part="company")
     if made.outcome is None:
@@ -71,18 +72,21 @@ def _add_company(request: HttpRequest) -> tuple[int | None, Faults]:
     return None, {"company": [str(made.outcome.sentence or "")]}
 
 
-def _blank(request: HttpRequest) -> Opportunity:
+def _blank(request: Request) -> Opportunity:
     """What the form starts from: mine, in the first stage, in the workspace's currency."""
     pipeline = default_pipeline()
     company = Company.objects.filter(pk=number_in(request.GET.get("company", "")) or 0).first()
-    blank = Opportunity(
-        owner=request.user, company=company, pipeline=pipeline, currency=settings.VIGENTE_CURRENCY, status=""
+    first = pipeline.stages.filter(kind=StageKind.OPEN).order_by("position").first() if pipeline else None
+    return Opportunity(
+        owner=request.user,
+        company=company,
+        pipeline_id=pipeline.pk if pipeline else 0,
+        stage_id=first.pk if first else 0,
+        currency=settings.VIGENTE_CURRENCY,
     )
-    blank.stage = pipeline.stages.filter(kind=StageKind.OPEN).order_by("position").first() if pipeline else None
-    return blank
 
 
-def _offered(request: HttpRequest, blank: Opportunity) -> dict[str, tuple[tuple[str, str], ...]]:
+def _offered(request: Request, blank: Opportunity) -> dict[str, tuple[tuple[str, str], ...]]:
     """A deal begins in an open stage, and belongs to somebody whose deals the viewer sees."""
     stages = blank.pipeline.stages.filter(kind=StageKind.OPEN).order_by("position") if blank.pipeline_id else ()
     return {
@@ -92,7 +96,7 @@ def _offered(request: HttpRequest, blank: Opportunity) -> dict[str, tuple[tuple[
 
 
 def _page(
-    request: HttpRequest,
+    request: Request,
     blank: Opportunity,
     *,
     faults: Faults | None = None,

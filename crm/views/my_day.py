@@ -8,7 +8,7 @@ import datetime as dt
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -21,6 +21,7 @@ from crm.models import Opportunity, Task
 from crm.my_day import Day, Row
 from crm.templatetags.vigente import weekday
 from crm.views.board import number_in
+from crm.views.requests import Request
 from crm.views.submit import submit
 
 ACTIONS = {
@@ -31,12 +32,12 @@ ACTIONS = {
 
 
 @require_GET
-def my_day(request: HttpRequest) -> HttpResponse:
+def my_day(request: Request) -> HttpResponse:
     return _page(request, _day(request))
 
 
 @require_POST
-def task(request: HttpRequest) -> HttpResponse:
+def task(request: Request) -> HttpResponse:
     """`do`: done, reopen, or later with `due_on`. Answers with the row as it is now."""
     row = _row(request)
     action = ACTIONS.get(request.POST.get("do", ""))
@@ -68,11 +69,11 @@ def _said(row: Row) -> str:
     return _("Done.")
 
 
-def _day(request: HttpRequest) -> Day:
+def _day(request: Request) -> Day:
     return Day(user=request.user, today=today_for(request.user, now=timezone.now()))
 
 
-def _row(request: HttpRequest) -> Row:
+def _row(request: Request) -> Row:
     """The task the form names, as it is now. Raises Http404 for one on a deal that the person may not see."""
     tasks = Task.objects.select_related("opportunity__company").filter(
         pk=number_in(request.POST.get("task", "")) or 0, opportunity__in=Opportunity.objects.visible_to(request.user)
@@ -82,7 +83,7 @@ def _row(request: HttpRequest) -> Row:
     return Row(task=found, today=today_for(request.user, now=timezone.now()))
 
 
-def _told(request: HttpRequest, row: Row, *, status: int = 200) -> HttpResponse:
+def _told(request: Request, row: Row, *, status: int = 200) -> HttpResponse:
     """The row alone for htmx; without it the whole page, or the way back to it."""
     if request.htmx:
         return TemplateResponse(request, "day/my_day.html#row", {"row": row, "today": row.today}, status=status)
@@ -96,7 +97,7 @@ def _told(request: HttpRequest, row: Row, *, status: int = 200) -> HttpResponse:
     return _page(request, day, status=status)
 
 
-def _page(request: HttpRequest, day: Day, *, status: int = 200) -> HttpResponse:
+def _page(request: Request, day: Day, *, status: int = 200) -> HttpResponse:
     context = {
         "day": day,
         "today": day.today,

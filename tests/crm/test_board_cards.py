@@ -75,3 +75,8 @@ def test_nonsense_gets_no_cards(alice_sees: Client, deals: str) -> None:
 
     assert response.status_code == 200
     assert titles(text(response)) == []
+
+
+def test_without_a_pipeline_there_are_no_cards_to_ask_for(alice_sees: Client) -> None:
+    assert alice_sees.get("/board/cards/?deals=1").status_code == 404
+    assert alice_sees.get("/board/more/?stage=1").status_code == 404
