@@ -14,6 +14,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from crm import slots
@@ -64,7 +65,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "workspace": settings.VIGENTE_WORKSPACE,
         "now": now,
         "today": today_for(user if user and user.is_authenticated else None, now=now),
-        "nav": partial(navigation, request),
+        "nav": SimpleLazyObject(partial(navigation, request)),
     }
 
 

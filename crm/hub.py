@@ -70,12 +70,15 @@ class Hub:
     def __init__(self) -> None:
         self.listeners: set[Listener] = set()
         self.task: asyncio.Task[None] | None = None
+        self.subscribed = False
 
     @asynccontextmanager
     async def listening(self, listener: Listener) -> AsyncIterator[Listener]:
         self.listeners.add(listener)
         if self.task is None or self.task.done():
             self.task = asyncio.create_task(self._run())
+        elif self.subscribed:
+            listener.put({"kind": "ready"})
         try:
             yield listener
         finally:
@@ -90,6 +93,7 @@ class Hub:
         try:
             async with client.pubsub(ignore_subscribe_messages=True) as channel:
                 await channel.subscribe(live.CHANNEL, presence.CHANNEL)
+                self.subscribed = True
                 self._tell({"kind": "ready"}, EVERYONE)
                 async for message in channel.listen():
                     await self._pass_on(message["channel"].decode(), message["data"])
@@ -98,6 +102,7 @@ class Hub:
             for listener in self.listeners:
                 listener.put(None)
         finally:
+            self.subscribed = False
             await client.aclose()
 
     async def _pass_on(self, channel: str, data: bytes) -> None:

@@ -91,14 +91,11 @@ def page(
     down_to: int | None = None,
 ) -> Page:
     """Newest first. `before`: older than that version. `down_to`: the first page, as far as it was shown."""
-    versions = _versions(deal, who=who, before=before, down_to=down_to)
-    more = len(versions) > PAGE and down_to is None
+    versions, rows = _versions(deal, who=who, before=before, down_to=down_to)
+    more = versions[-1] > 1 if versions and down_to is not None else len(versions) > PAGE
     versions = versions[:PAGE] if down_to is None else versions
-    if down_to is not None and versions:
-        more = versions[-1] > 1
     shower = Shower(Opportunity, currency=deal.currency)
     shower.knows(deal.company, deal.contact, deal.product, deal.owner, deal.stage)
-    rows = _rows(deal, versions, before)
     entries = list(_entries(deal, versions, rows, shower))
 
     newest = rows[before].changed_at if before in rows else None
@@ -116,23 +113,28 @@ def page(
     return Page(entries=entries, before=last if more else None, first=last, fresh=fresh)
 
 
-def _versions(deal: Opportunity, *, who: str, before: int | None, down_to: int | None) -> list[int]:
-    rows: Any = history.events_of(Opportunity)._default_manager.filter(pgh_obj_id=deal.pk)
-    if prefix := {"people": "person:", "agents": "agent:"}.get(who):
-        rows = rows.filter(changed_by__startswith=prefix)
-    if before is not None:
-        rows = rows.filter(version__lt=before)
-    if down_to is not None:
-        rows = rows.filter(version__gte=down_to)
+def _versions(
+    deal: Opportunity, *, who: str, before: int | None, down_to: int | None
+) -> tuple[list[int], dict[int, Any]]:
+    """The versions of a page and one more; and the deal as it was at each, at the one before, and at `before`."""
+    events: Any = history.events_of(Opportunity)._default_manager.filter(pgh_obj_id=deal.pk)
     limit = PAGE + 1 if down_to is None else PAGE * 10
-    return list(rows.order_by("-version").values_list("version", flat=True)[:limit])
-
-
-def _rows(deal: Opportunity, versions: list[int], before: int | None) -> dict[int, Any]:
-    """The deal as it was at each version and at the one before it; and at `before`, where the page above ended."""
+    shown = events.order_by("-version")
+    if before is not None:
+        shown = shown.filter(version__lt=before)
+    if down_to is not None:
+        shown = shown.filter(version__gte=down_to)
+    prefix = {"people": "person:", "agents": "agent:"}.get(who)
+    if prefix is None and before is None:
+        # The page that everybody opens: the versions without a gap, so one query has them and their predecessors.
+        rows = {row.version: row for row in events.order_by("-version")[: limit + 1]}
+        versions = [version for version in rows if down_to is None or version >= down_to][:limit]
+        return versions, rows
+    if prefix:
+        shown = shown.filter(changed_by__startswith=prefix)
+    versions = list(shown.values_list("version", flat=True)[:limit])
     wanted = {n for version in versions for n in (version, version - 1)} | ({before} if before else set())
-    rows = history.events_of(Opportunity)._default_manager.filter(pgh_obj_id=deal.pk, version__in=wanted)
-    return {row.version: row for row in rows}  # type: ignore[attr-defined]
+    return versions, {row.version: row for row in events.filter(version__in=wanted)}
 
 
 def _entries(deal: Opportunity, versions: list[int], rows: dict[int, Any], shower: Shower) -> Iterator[Entry]:

@@ -25,7 +25,7 @@ from conflicts.refs import Ref
 from crm import inputs
 from crm.views import errors
 from crm.views.live import visible
-from crm.views.settling import Clash, names_of, understood
+from crm.views.settling import Clash, names_of
 from crm.views.submit import Submission, submit
 
 
@@ -142,7 +142,7 @@ def typed_before(request: HttpRequest, subject: VersionedModel) -> dict[str, str
     record = Conflict.objects.filter(pk=int(text), subject_id=subject.pk).first()
     if record is None or not record.intended_by.same_as(actors.person(request.user)):
         return {}
-    mine = understood(record)
+    mine = Clash(record, subject, viewer=request.user).merged
     return {
         name: inputs.as_typed(value, subject._meta.get_field(name), None)
         for name, value in mine.items()

@@ -1,0 +1,240 @@
+"""Live: who may hear hears within one message, nobody else does, and no stream holds a database connection."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection, connections
+from django.test import AsyncClient
+
+from conflicts.refs import Ref
+from crm import live, presence
+from crm.hub import EVERYONE, NOBODY, Listener, audience_of
+from crm.models import Opportunity, User
+from tests import cast
+from tests.crm.deal_pages import signed_in, words
+
+
+@pytest.fixture(autouse=True)
+def nobody_here_yet() -> None:
+    live.client().flushdb()
+
+
+async def aside(work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """In a thread, whose database connection ends with it."""
+
+    def within() -> Any:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            connections.close_all()
+
+    return await sync_to_async(within)()
+
+
+async def stream(user: User, subject: str = "") -> Any:
+    client = AsyncClient()
+    await aside(client.force_login, user)
+    return await client.get("/live/", {"subject": subject} if subject else {})
+
+
+async def events(response: Any) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    """(name, data) of each event, the heartbeats left out."""
+    async for chunk in response.streaming_content:
+        lines = dict(line.split(": ", 1) for line in chunk.decode().splitlines() if ": " in line)
+        if "event" in lines:
+            yield lines["event"], json.loads(lines["data"])
+
+
+async def following(response: Any, name: str) -> dict[str, Any]:
+    async for event, data in events(response):
+        if event == name:
+            return data
+    raise AssertionError("The stream has ended.")
+
+
+def run(work: Callable[[], Any]) -> Any:
+    async def within() -> Any:
+        return await asyncio.wait_for(work(), timeout=20)
+
+    return asyncio.run(within())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_colleague_s_change_is_told_with_the_version_and_who() -> None:
+    deal = cast.deal(amount="1")
+    alice, bob = cast.alice(), cast.bob()
+
+    async def work() -> dict[str, Any]:
+        response = await stream(alice, f"crm.opportunity:{deal.pk}")
+        assert response.headers["Content-Type"] == "text/event-stream"
+        heard = events(response)
+        while (await anext(heard))[0] != "ready":
+            pass
+        await aside(cast.propose, "opportunity.edit", deal, by=bob, amount="2")
+        while True:
+            name, data = await anext(heard)
+            if name == "changed":
+                await heard.aclose()
+                return data
+
+    told = run(work)
+    assert told == {
+        "subject": f"crm.opportunity:{deal.pk}",
+        "version": 2,
+        "aspects": ["amount"],
+        "by": "Bob Borges",
+        "kind": "person",
+        "mine": False,
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_another_team_hears_nothing_of_it() -> None:
+    hidden = cast.deal("Hidden", amount="1")
+    shared = cast.propose("company.create", by=cast.alice(), name="Quillmere").subject
+    charlie, alice = cast.charlie(), cast.alice()
+
+    async def work() -> dict[str, Any]:
+        heard = events(await stream(charlie))
+        while (await anext(heard))[0] != "ready":
+            pass
+        await aside(cast.propose, "opportunity.edit", hidden, by=alice, amount="2")
+        company = await aside(shared.model.objects.get, pk=shared.pk)
+        await aside(cast.propose, "company.edit", company, by=alice, sector="Hotels")
+        name, data = await anext(heard)
+        await heard.aclose()
+        assert name == "changed"
+        return data
+
+    assert run(work)["subject"] == str(shared)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stream_on_another_team_s_deal_is_not_there() -> None:
+    deal = cast.deal()
+    charlie = cast.charlie()
+    assert run(lambda: stream(charlie, f"crm.opportunity:{deal.pk}")).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_open_stream_holds_no_database_connection() -> None:
+    deal = cast.deal()
+    alice = cast.alice()
+
+    def held() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+            return int(cursor.fetchone()[0])
+
+    before = held()
+
+    async def work() -> int:
+        open_ones = []
+        for _ in range(5):
+            heard = events(await stream(alice, f"crm.opportunity:{deal.pk}"))
+            await anext(heard)
+            open_ones.append(heard)
+        count = await aside(held)
+        for heard in open_ones:
+            await heard.aclose()
+        return count
+
+    # One more at most: the thread that counts may have a connection of its own.
+    assert run(work) <= before + 1
+
+
+@pytest.mark.django_db
+def test_check_gives_the_version_in_force_and_hides_what_is_not_theirs() -> None:
+    deal = cast.deal(amount="1")
+    cast.propose("opportunity.edit", deal, by=cast.bob(), amount="2")
+    answer = signed_in(cast.alice()).get("/live/check/", {"subject": f"crm.opportunity:{deal.pk}"}).json()
+    assert answer["changed"] == [{"subject": f"crm.opportunity:{deal.pk}", "version": 2}]
+    charlie = signed_in(cast.charlie())
+    assert charlie.get("/live/check/", {"subject": f"crm.opportunity:{deal.pk}"}).status_code == 404
+    assert charlie.get("/live/check/", {"since": "2020-01-01T00:00:00Z"}).json()["changed"] == []
+
+
+@pytest.mark.django_db
+def test_check_lists_what_changed_since_a_time() -> None:
+    deal = cast.deal()
+    alice = signed_in(cast.alice())
+    now = alice.get("/live/check/").json()["now"]
+    assert alice.get("/live/check/", {"since": now}).json()["changed"] == []
+    cast.propose("opportunity.edit", deal, by=cast.bob(), amount="2")
+    changed = alice.get("/live/check/", {"since": now}).json()["changed"]
+    assert changed == [{"subject": f"crm.opportunity:{deal.pk}", "version": 2}]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("query", ["subject=x", "subject=crm.user:1", "subject=crm.opportunity:%00", "since=yesterday"])
+def test_a_question_that_makes_no_sense_is_answered_400(query: str) -> None:
+    assert signed_in(cast.alice()).get(f"/live/check/?{query}").status_code == 400
+
+
+@pytest.mark.django_db
+def test_who_else_is_on_the_deal_is_shown_with_what_they_write() -> None:
+    deal = cast.deal()
+    bob = signed_in(cast.bob())
+    bob.get(f"/deals/{deal.pk}/?edit=amount")
+    page = signed_in(cast.alice()).get(f"/deals/{deal.pk}/")
+    assert "Bob Borges is editing: amount" in page.content.decode()
+    bob.post("/live/here/", {"subject": f"crm.opportunity:{deal.pk}", "doing": "gone"})
+    page = signed_in(cast.alice()).get(f"/deals/{deal.pk}/")
+    assert "Bob Borges is editing" not in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_presence_is_refused_on_a_deal_of_another_team() -> None:
+    deal = cast.deal()
+    answer = signed_in(cast.charlie()).post("/live/here/", {"subject": f"crm.opportunity:{deal.pk}"})
+    assert answer.status_code == 404
+    assert presence.others(Ref.of(deal), user=cast.alice()) == []
+
+
+@pytest.mark.django_db
+def test_without_redis_nobody_is_shown_and_everything_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    import redis
+
+    dead = redis.Redis.from_url("redis://127.0.0.1:1/0", socket_connect_timeout=0.2)
+    monkeypatch.setattr(live, "client", lambda: dead)
+    deal = cast.deal(amount="1")
+    alice = signed_in(cast.alice())
+    assert alice.get(f"/deals/{deal.pk}/").status_code == 200
+    assert alice.post("/live/here/", {"subject": f"crm.opportunity:{deal.pk}"}).status_code == 204
+    saved = alice.post(f"/deals/{deal.pk}/edit/", {"version": "1", "amount": "2"}, follow=True)
+    assert "Amount saved." in words(saved)
+
+
+@pytest.mark.django_db
+def test_the_audience_of_a_change_is_the_team_of_the_deal() -> None:
+    deal = cast.deal()
+    mine, theirs = Listener(team=deal.team_id, sees_everything=False), Listener(team=-1, sees_everything=False)
+    everything = Listener(team=None, sees_everything=True)
+    audience = deal.team_id
+    assert [listener.may_see(audience) for listener in (mine, theirs, everything)] == [True, False, True]
+    assert [listener.may_see(None) for listener in (mine, theirs)] == [True, True]
+    assert [listener.may_see(EVERYONE) for listener in (mine, theirs)] == [True, True]
+    assert [listener.may_see(NOBODY) for listener in (mine, everything)] == [False, False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_audience_is_read_from_the_deal_and_nobody_hears_of_one_that_is_not_there() -> None:
+    deal = cast.deal()
+    assert audience_of(Ref.of(deal)) == deal.team_id
+    assert audience_of(Ref("crm.opportunity", 10**9)) is NOBODY
+    assert audience_of(Ref("crm.company", 1)) is EVERYONE
+    assert Opportunity.objects.count() == 1
+
+
+def test_a_reader_that_does_not_read_is_cut_off() -> None:
+    async def work() -> Any:
+        slow = Listener(team=None, sees_everything=True)
+        for number in range(500):
+            slow.put({"kind": "changed", "number": number})
+        return [slow.queue.get_nowait() for _ in range(slow.queue.qsize())]
+
+    assert None in run(work)
