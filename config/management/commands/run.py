@@ -7,6 +7,7 @@ Next in the flow: `config/supervisor.py`.
 
 import fcntl
 import http.client
+import io
 import os
 import signal
 import socket
@@ -142,6 +143,7 @@ def prepare_database() -> None:
         if settings.VIGENTE_SAMPLE and not get_user_model()._default_manager.exists():
             say("Loading the sample workspace ...")
             call_command("load_sample")
+            call_command("sweep", stdout=io.StringIO())  # so that the first page already has suggestions on it
     except DatabaseError as error:
         raise embedded.Problem(f"The database could not be prepared: {first_line(error)}") from None
     finally:
@@ -176,8 +178,8 @@ def web(port: int, workers: int) -> Child:
 def work() -> list[Child]:
     """Two, so that an agent which waits for a slow answer never keeps the work of the partitions waiting."""
     return [
-        worker("worker", ["default", "agents", partitions.WATCH_QUEUE]),
-        worker("partitions", [*partitions.queues(), partitions.WATCH_QUEUE]),
+        worker("worker", ["default", "agents"]),
+        worker("partitions", partitions.queues()),
     ]
 
 
