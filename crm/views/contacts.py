@@ -14,13 +14,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from conflicts.models import VersionedModel
+from conflicts.outcomes import Result
 from crm import inputs, lists
 from crm.models import Company, Consent, Contact, ContactPoint, Opportunity, User
 from crm.models.contact import Channel, ConsentStatus
 from crm.views import records, saved_views
 from crm.views.companies import owners
 from crm.views.settle import settle_or
-from crm.views.submit import fresh_key, submit
+from crm.views.submit import Submission, fresh_key, submit
 
 FILTERS = frozenset({"owner", "company", "tag"})
 NEW = ("name", "company", "job_title", "owner")
@@ -179,17 +180,23 @@ def _inside(
     """An act on what belongs to the contact; a form with a fault comes back with what was typed."""
     subject = find(pk)
     submission = submit(request, action=action, params=params, subject=subject)
-    if submission.errors and part:
+    if part and (fault := _fault(submission)):
         context = records.whole(request, KIND, subject)
-        faults = [line for lines in submission.errors.values() for line in lines]
-        context |= {f"{part}_typed": params, f"{part}_fault": " ".join(faults)}
-        context["shown_version"] = request.POST.get("version", "")
-        template = f"records/contact.html#{part}" if request.htmx else "records/contact.html"  # type: ignore[attr-defined]
-        context["oob"] = bool(request.htmx)  # type: ignore[attr-defined]
-        return TemplateResponse(request, template, context, status=422)
+        context |= {f"{part}_typed": params, f"{part}_fault": fault, "shown_version": request.POST.get("version", "")}
+        alone = bool(request.htmx)  # type: ignore[attr-defined]
+        template = f"records/contact.html#{part}" if alone else "records/contact.html"
+        return TemplateResponse(request, template, {**context, "oob": alone}, status=422)
     done_url = KIND.address(subject)
     answer = settle_or(request, submission, subject=subject, action=action, params=params, done_url=done_url, said=said)
     return answer or records.renewed(request, KIND, subject)
+
+
+def _fault(submission: Submission) -> str:
+    """What is wrong with the form itself, also where only a rule could tell (an address that is somebody else's)."""
+    if submission.outcome is None:
+        return " ".join(line for lines in submission.errors.values() for line in lines)
+    outcome = submission.outcome.settled
+    return str(outcome.sentence or "") if outcome.result is Result.REFUSED else ""
 
 
 # ----------------------------------------------------------------------------------------------------- a new one

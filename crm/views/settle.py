@@ -171,7 +171,7 @@ def _finished(request: HttpRequest, done_url: str) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         response = TemplateResponse(request, "_toasts.html#more", {})
         response["HX-Retarget"], response["HX-Reswap"] = "#settle", "innerHTML"
-        response["HX-Trigger"] = "vigente:settled"
+        response["HX-Trigger-After-Swap"] = "vigente:settled"  # before it, the form that htmx looks from would be gone
         return response
     return redirect(done_url)
 

@@ -205,7 +205,7 @@ def test_htmx_gets_the_choice_beside_the_page_and_not_over_it() -> None:
     assert answer.headers["HX-Retarget"] == "#settle"
     assert "<html" not in text(answer)
     done = alice.post("/settle/", form(answer, "/settle/"), headers=HTMX)
-    assert (done.status_code, done.headers["HX-Trigger"]) == (200, "vigente:settled")
+    assert (done.status_code, done.headers["HX-Trigger-After-Swap"]) == (200, "vigente:settled")
 
 
 def test_only_who_meant_the_change_can_settle_it_here() -> None:
