@@ -8,7 +8,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -60,16 +60,21 @@ def run(
     *,
     rounds: int,
     seed: int,
-    tick: Callable[[], None] = lambda: None,
+    tick: Callable[[], object] = lambda: None,
+    out: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Line:
-    """In the database at hand, which is emptied first: it must be the lab's own."""
+    """In the database at hand, which is emptied first: it must be the lab's own.
+
+    `out` takes something out of the house while the races are run (config/lab/mutants.py), not while they are prepared.
+    """
     world.empty()
     began = time.perf_counter()
     prepared = scenario.prepare(world.build(), rounds)
     race = scenario.guarded if mode is Mode.GUARDED else scenario.naive
     effects, duplicates = 0, 0
     reasons: list[str] = []
-    with Crew() as crew, nullcontext() if mode is Mode.GUARDED else scratch.unguarded():
+    off = out if mode is Mode.GUARDED else scratch.unguarded
+    with Crew() as crew, off():
         for one in prepared:
             one.rng, one.crew = random.Random(f"{seed}:{scenario.slug}:{one.number}"), crew
             one.guarded = mode is Mode.GUARDED
@@ -79,7 +84,7 @@ def run(
             duplicates += one.duplicates
             reasons += [*judgement.wrong, *one.errors, *(_broken_promises(one) if one.guarded else ())]
             tick()
-    records = Counter(Conflict.objects.values_list("result", flat=True))
+        records = Counter(Conflict.objects.values_list("result", flat=True))
     return Line(
         scenario=scenario.slug,
         mode=mode,

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.apps import apps
 from django.db import connection, connections
+from pgtrigger import Trigger
 
 from conflicts import guard
 
@@ -44,20 +45,21 @@ def _switch(name: str) -> None:
 
 
 @contextmanager
-def unguarded() -> Iterator[None]:
-    """Without the guard triggers: as a database is that compares no versions."""
-    _set_guards("DISABLE")
+def unguarded(*kinds: type[Trigger]) -> Iterator[None]:
+    """Without the guard triggers (of these kinds): as a database is that compares no versions."""
+    kinds = kinds or (guard.SubjectGuard, guard.ChildGuard)
+    _set_guards("DISABLE", kinds)
     try:
         yield
     finally:
-        _set_guards("ENABLE")
+        _set_guards("ENABLE", kinds)
 
 
-def _set_guards(verb: str) -> None:
+def _set_guards(verb: str, kinds: tuple[type[Trigger], ...]) -> None:
     models: list[Any] = apps.get_models()
     with connection.cursor() as cursor:
         for model in models:
             for trigger in guard.triggers(model):
-                if isinstance(trigger, guard.SubjectGuard | guard.ChildGuard):
+                if isinstance(trigger, kinds):
                     table = connection.ops.quote_name(model._meta.db_table)
                     cursor.execute(f"ALTER TABLE {table} {verb} TRIGGER {trigger.get_pgid(model)}")

@@ -1,11 +1,9 @@
 """The races, a file per kind of meeting; each registers itself. What they share is in `parts.py`."""
 
-from config.lab.scenarios import (  # noqa: F401
-    agents_meet,
-    change_under_an_agent,
-    doors,
-    lease_holders,
-    messages,
-    people_meet,
-    suggestions,
-)
+import config.lab.scenarios.agents_meet
+import config.lab.scenarios.change_under_an_agent
+import config.lab.scenarios.doors
+import config.lab.scenarios.lease_holders
+import config.lab.scenarios.messages
+import config.lab.scenarios.people_meet
+import config.lab.scenarios.suggestions  # noqa: F401

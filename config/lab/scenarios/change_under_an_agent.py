@@ -7,6 +7,7 @@ from config.lab.rounds import Round, wish
 from config.lab.scenario import Judgement, Scenario, register
 from config.lab.scenarios.parts import deals, groups, lines, now, records, updates
 from config.lab.world import AGENT, SOON, load, person
+from conflicts import history
 from conflicts.proposals import Read
 from crm.models import Opportunity
 
@@ -14,7 +15,7 @@ from crm.models import Opportunity
 
 
 def _bulk_naively(one: Round) -> None:
-    chosen = one.rng.choice(one.refs)
+    chosen = one.facts["chosen"] = one.rng.choice(one.refs)
 
     def agent() -> Generator[str]:
         deal = naive.load(chosen)
@@ -31,7 +32,7 @@ def _bulk_naively(one: Round) -> None:
 
 
 def _bulk_guarded(one: Round) -> None:
-    chosen = one.rng.choice(one.refs)
+    chosen = one.facts["chosen"] = one.rng.choice(one.refs)
 
     def agent() -> Generator[str]:
         deal = load(chosen)
@@ -52,8 +53,14 @@ def _bulk_guarded(one: Round) -> None:
 
 def _all_with_bob(one: Round) -> Judgement:
     owners = Opportunity.objects.filter(pk__in=[ref.pk for ref in one.refs]).values_list("owner", flat=True)
-    back = [owner for owner in owners if owner != one.world.bob.pk]
-    return Judgement(effects=updates(one), wrong=["a deal went back to its former owner" for _ in back])
+    wrong = ["a deal went back to its former owner" for owner in owners if owner != one.world.bob.pk]
+    kept = history.events_of(Opportunity)._default_manager.filter(pgh_obj_id=one.facts["chosen"].pk)
+    written = kept.filter(expected_close=SOON).order_by("pgh_id").values_list("owner", flat=True).first()
+    blind = written == one.world.bob.pk
+    return Judgement(
+        effects=updates(one),
+        wrong=[*wrong, *lines((blind, "the agent wrote after the change of owner that its decision did not know"))],
+    )
 
 
 register(

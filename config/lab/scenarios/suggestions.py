@@ -317,11 +317,18 @@ register(
 # --- two sweeps at once -----------------------------------------------------------------------------------------------
 
 
+LIMIT = 100
+"""Up to this amount the agent acts by itself; above it, it asks."""
+
+
 def _closed_deals(world: World, count: int) -> list[Round]:
     """Each round opens its own again: a sweep looks at every open deal."""
-    AutonomyPolicy.objects.create(action="opportunity.follow_up", mode=Mode.ACT)
-    made = world.deals(count, stage=world.stages["Lost"].pk, closed_on=dt.date(2020, 1, 6))
-    return [Round(number, world, deal) for number, deal in enumerate(made)]
+    AutonomyPolicy.objects.create(action="opportunity.follow_up", mode=Mode.ACT, amount_limit=LIMIT)
+    closed = {"stage": world.stages["Lost"].pk, "closed_on": dt.date(2020, 1, 6)}
+    half = count // 2
+    made = [(deal, True) for deal in world.deals(count - half, amount=str(LIMIT), **closed)]
+    made += [(deal, False) for deal in world.deals(half, amount=str(LIMIT + 1), **closed)]
+    return [Round(n, world, deal, facts={"acts": acts}) for n, (deal, acts) in enumerate(made)]
 
 
 def _open(one: Round) -> None:
@@ -353,13 +360,14 @@ def _sweeps_guarded(one: Round) -> None:
 
 def _swept_once(one: Round) -> Judgement:
     tasks = of_the_agent(one)
-    found = Recommendation.objects.filter(opportunity=one.deal.pk).count()
-    wrong = ["planned once more by the other sweep" for _ in tasks[1:]]
-    wrong += lines(
-        (not tasks, "neither sweep planned anything"),
-        (one.guarded and found != 1, f"{found} suggestions for one deal"),
+    waiting = Recommendation.objects.open().filter(opportunity=one.deal.pk).count()
+    effects = len(tasks) + waiting
+    wrong = lines(
+        (effects == 0, "neither sweep did anything"),
+        (effects > 1, f"{len(tasks)} tasks and {waiting} suggestions for one deal"),
+        (one.guarded and len(tasks) != one.facts["acts"], "acted where it had to ask, or asked where it may act"),
     )
-    return Judgement(effects=len(tasks), wrong=wrong)
+    return Judgement(effects=effects, wrong=wrong)
 
 
 register(

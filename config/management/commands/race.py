@@ -7,13 +7,14 @@ nothing: then the race was not run.
 import json
 import random
 import sys
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from config.lab import report, running, scratch
+from config.lab import mutants, mutation, report, running, scratch
 from config.lab.running import Line, Mode
 from config.lab.scenario import NoSuchScenario, Scenario, find, known
 
@@ -32,6 +33,15 @@ class Command(BaseCommand):
         parser.add_argument("--rounds", type=int, help="default: 200, and 5 where processes are started")
         parser.add_argument("--seed", type=int, help="decides who comes when; default: a new one, which is printed")
         parser.add_argument("--json", action="store_true", help="a list of objects, and no progress bar")
+        parser.add_argument(
+            "--mutate",
+            nargs="*",
+            metavar="MUTANT",
+            help="take out each protection in turn and see that its race is then lost; default: all of them",
+        )
+        # How the mutation check starts itself: in the database that it has made, with one protection out.
+        parser.add_argument("--mutant", default="", help=SUPPRESS)
+        parser.add_argument("--database", default="", help=SUPPRESS)
         parser.add_argument("--list", action="store_true", help="name the scenarios and run none")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,6 +56,9 @@ class Command(BaseCommand):
         except NoSuchScenario as unknown:
             raise CommandError(str(unknown)) from None
         seed = random.SystemRandom().randrange(1, 10**6) if options["seed"] is None else options["seed"]
+        if options["mutate"] is not None:
+            self._mutate(options["mutate"], seed)
+            return
         lines = self._run(chosen, MODES[options["mode"]], seed, options)
         self._show(lines, seed, as_json=options["json"])
         self._verdict(lines)
@@ -60,11 +73,28 @@ class Command(BaseCommand):
         quiet = options["json"] or not sys.stderr.isatty()
         lines = []
         total = sum(rounds for _, _, rounds in plan)
-        with scratch.database(), tqdm(total=total, unit="round", disable=quiet, file=sys.stderr) as bar:
+        out = mutants.find([options["mutant"]])[0].out if options["mutant"] else nullcontext
+        with (
+            scratch.database(use=options["database"]),
+            tqdm(total=total, unit="round", disable=quiet, file=sys.stderr) as bar,
+        ):
             for scenario, mode, rounds in plan:
                 bar.set_description(f"{scenario.slug} {mode}")
-                lines.append(running.run(scenario, mode, rounds=rounds, seed=seed, tick=bar.update))
+                lines.append(running.run(scenario, mode, rounds=rounds, seed=seed, tick=bar.update, out=out))
         return lines
+
+    def _mutate(self, names: list[str], seed: int) -> None:
+        try:
+            chosen = mutants.find(names)
+        except mutants.NoSuchMutant as unknown:
+            raise CommandError(str(unknown)) from None
+        total, quiet = len(chosen) + 1, not sys.stderr.isatty()
+        with scratch.database(), tqdm(total=total, unit="mutant", disable=quiet, file=sys.stderr) as bar:
+            catches = mutation.check(chosen, seed=seed, tick=bar.update)
+        self.stdout.write("\n".join(mutation.rows(catches)))
+        self.stdout.write(f"seed {seed}")
+        if not mutation.all_caught(catches):
+            raise SystemExit(1)
 
     def _show(self, lines: list[Line], seed: int, *, as_json: bool) -> None:
         if as_json:

@@ -1,0 +1,278 @@
+"""Mutants: the house with one protection taken out, in a process of its own, to see that its race is then lost.
+
+Guarantees that a race which is green has been seen red: a protection whose absence nobody notices is either needless or
+untested. Code is taken out by rewriting its source, so a mutant that no longer fits the code says so and is not run.
+Next in the flow: `config/lab/mutation.py`.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+from django.db import connection
+
+from agents import execution, recommendations, rights, states
+from config.lab import scratch, world
+from conflicts import actions, gate, guard, leases, reading, records, writing
+from conflicts.merging import Merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    name: str
+    takes_out: str
+    out: Callable[[], AbstractContextManager[None]]
+    lost: tuple[str, ...]
+    """The scenarios of which at least one must go wrong."""
+    rounds: int = 20
+
+
+class DoesNotFit(Exception):
+    """The code that a mutant takes out is not there any more: the mutant has to follow it."""
+
+
+@contextmanager
+def rewritten(module: ModuleType, *changes: tuple[str, str, str]) -> Iterator[None]:
+    """With functions of `module` in which a piece of source is another one: (function, piece, replacement)."""
+    honest = {name: getattr(module, name) for name, _, _ in changes}
+    try:
+        for name, piece, replacement in changes:
+            source = textwrap.dedent(inspect.getsource(honest[name]))
+            if source.count(piece) != 1:
+                raise DoesNotFit(f"{module.__name__}.{name} holds {piece!r} {source.count(piece)} times, not once.")
+            exec(compile(source.replace(piece, replacement), f"<mutant of {name}>", "exec"), module.__dict__)
+        yield
+    finally:
+        for name, function in honest.items():
+            setattr(module, name, function)
+
+
+@contextmanager
+def put(target: Any, name: str, value: Any) -> Iterator[None]:
+    with patch.object(target, name, value):
+        yield
+
+
+@contextmanager
+def unlocked() -> Iterator[None]:
+    honest = reading.Rows.__init__
+
+    def without_lock(self: Any, *args: Any, lock: bool = False, **more: Any) -> None:
+        honest(self, *args, **more)
+
+    with patch.object(reading.Rows, "__init__", without_lock):
+        yield
+
+
+@contextmanager
+def unlocked_and_uncompared() -> Iterator[None]:
+    """The second line cannot be seen while the first holds: both are taken out."""
+    with unlocked(), rewritten(writing, ("_update_sql", '" AND version = %s"', '" AND %s > 0"')):
+        yield
+
+
+@contextmanager
+def unruled(action: str) -> Iterator[None]:
+    """An action without its own check."""
+    honest = actions.get(action)
+    with patch.dict(actions._ACTIONS, {action: replace(honest, check=lambda work: None)}):
+        yield
+
+
+@contextmanager
+def unread() -> Iterator[None]:
+    """What moved is looked up, and nothing of it counts as rested upon."""
+    honest = gate._look
+
+    def look(work: Any) -> set[str]:
+        honest(work)
+        return set()
+
+    with patch.object(gate, "_look", look):
+        yield
+
+
+@contextmanager
+def uncompared_card() -> Iterator[None]:
+    blind = rewritten(rights, ("check_approve", "fingerprint and fingerprint !=", "False and fingerprint !="))
+    with (
+        blind,
+        patch.object(recommendations, "check_approve", lambda *args, **more: rights.check_approve(*args, **more)),
+    ):
+        yield
+
+
+@contextmanager
+def unswapped() -> Iterator[None]:
+    """A suggestion is moved from whatever state it is in; `move` is known by name in several modules."""
+
+    def move(*args: Any, **more: Any) -> bool:
+        return states.move(*args, **more)
+
+    blind = rewritten(states, ("move", "state__in=of, revision=recommendation.revision", ""))
+    with blind, patch.object(recommendations, "move", move), patch.object(execution, "move", move):
+        yield
+
+
+@contextmanager
+def without_index(name: str) -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = %s", [name])
+        found = cursor.fetchone()
+        if found is None:
+            raise DoesNotFit(f"There is no index {name}.")
+        cursor.execute(f"DROP INDEX {connection.ops.quote_name(name)}")
+        try:
+            yield
+        finally:
+            world.empty()  # what it would not allow may lie there by now
+            cursor.execute(found[0])
+
+
+_JUDGE = partial(rewritten, gate)
+_IN_FORCE = partial(rewritten, leases)
+
+MUTANTS = [
+    Mutant(
+        name="row_lock",
+        takes_out="the lock on the rows that a decision rests on",
+        out=unlocked,
+        lost=("compatible_edits",),
+        rounds=60,
+    ),
+    Mutant(
+        name="version_condition",
+        takes_out="the version in the UPDATE's WHERE (with the lock, its first line)",
+        out=unlocked_and_uncompared,
+        lost=("two_savers_of_one_field",),
+        rounds=60,
+    ),
+    Mutant(
+        name="subject_guard",
+        takes_out="the trigger that refuses a version nobody compared",
+        out=partial(scratch.unguarded, guard.SubjectGuard),
+        lost=("door_that_forgot_the_check",),
+    ),
+    Mutant(
+        name="child_guard",
+        takes_out="the trigger that refuses a child without its subject's version",
+        out=partial(scratch.unguarded, guard.ChildGuard),
+        lost=("child_written_beside_its_record",),
+    ),
+    Mutant(
+        name="ledger_lookup",
+        takes_out="the first question: have I done this already?",
+        out=partial(_JUDGE, ("_judge", "answered.get(proposal.key)", "None")),
+        lost=("message_redelivered",),
+    ),
+    Mutant(
+        name="ledger_entry",
+        takes_out="the ledger's row in the transaction of the effect",
+        out=partial(put, gate, "_write_ledger", lambda *args: None),
+        lost=("message_redelivered",),
+    ),
+    Mutant(
+        name="key_fingerprint",
+        takes_out="the comparison of the content under one key",
+        out=partial(_JUDGE, ("_judge", "entry.fingerprint != proposal.fingerprint", "False")),
+        lost=("same_key_other_content",),
+    ),
+    Mutant(
+        name="read_set",
+        takes_out="the comparison of what the decision rested on",
+        out=unread,
+        lost=("bulk_owner_change",),
+        rounds=40,
+    ),
+    Mutant(
+        name="merge_policy",
+        takes_out="the policy of a field that two have changed",
+        out=partial(put, gate, "merge", lambda *, proposed, **more: Merged(proposed)),
+        lost=("two_savers_of_one_field",),
+    ),
+    Mutant(
+        name="base_from_history",
+        takes_out="the base of the three-way merge: what the form was opened with",
+        out=partial(_JUDGE, ("_merge", "base = {name: known.get(name) for name in wanted}", "base = current")),
+        lost=("autosave_of_a_whole_form",),
+    ),
+    Mutant(
+        name="lease_check",
+        takes_out="the second question: am I still the one?",
+        out=partial(put, leases, "in_force", lambda claims: set(claims)),
+        lost=("same_worker_name_new_life",),
+    ),
+    Mutant(
+        name="lease_clock",
+        takes_out="the clock that goes on inside a transaction",
+        out=partial(_IN_FORCE, ("in_force", "expires_at > clock_timestamp()", "expires_at > now()")),
+        lost=("lease_judged_by_a_frozen_clock",),
+    ),
+    Mutant(
+        name="lease_row_lock",
+        takes_out="the lock on the lease's row",
+        out=partial(_IN_FORCE, ("in_force", "ORDER BY key FOR UPDATE", "ORDER BY key")),
+        lost=("takeover_while_waiting_for_a_row",),
+    ),
+    Mutant(
+        name="approval_fingerprint",
+        takes_out="the third question: is the yes to this content?",
+        out=partial(_JUDGE, ("_judge", "proposal.approval.fingerprint != proposal.fingerprint", "False")),
+        lost=("approved_x_executed_y",),
+    ),
+    Mutant(
+        name="card_fingerprint",
+        takes_out="the comparison of the card that was shown with the one that stands",
+        out=uncompared_card,
+        lost=("approved_x_executed_y",),
+    ),
+    Mutant(
+        name="suggestion_swap",
+        takes_out="the compare-and-swap on a suggestion's state",
+        out=unswapped,
+        lost=("two_reviewers_at_once",),
+    ),
+    Mutant(
+        name="one_open_suggestion",
+        takes_out="the unique key of open suggestions",
+        out=partial(without_index, "one_open_suggestion"),
+        lost=("two_sweeps_at_once",),
+        rounds=40,
+    ),
+    Mutant(
+        name="closed_rule",
+        takes_out="the rule that an agent leaves closed deals alone",
+        out=partial(unruled, "opportunity.edit"),
+        lost=("closed_while_an_agent_saves",),
+    ),
+    Mutant(
+        name="goal_met",
+        takes_out="the question whether the goal is met already",
+        out=partial(unruled, "opportunity.follow_up"),
+        lost=("two_agents_see_no_follow_up",),
+    ),
+    Mutant(
+        name="evidence",
+        takes_out="the record of what was turned away",
+        out=partial(put, records, "leaves_record", lambda outcome: False),
+        lost=("two_savers_of_one_field",),
+    ),
+]
+
+
+class NoSuchMutant(Exception):
+    """Names it and the ones there are."""
+
+
+def find(names: list[str]) -> list[Mutant]:
+    """Those named; all for none. Raises NoSuchMutant."""
+    known = {mutant.name: mutant for mutant in MUTANTS}
+    if unknown := [name for name in names if name not in known]:
+        raise NoSuchMutant(f"There is no mutant {', '.join(map(repr, unknown))}. There are: {', '.join(known)}.")
+    return [known[name] for name in names] or MUTANTS
