@@ -28,16 +28,31 @@
   };
   const busy = (part) => {
     const forms = part.matches("form") ? [part] : $$("form", part);
+    // What has asked waits for its own answer: htmx could not place that answer if the asker were gone.
+    if ([part, ...$$("[data-flying]", part)].some((asker) => asker.hasAttribute("data-flying") && asker !== answered)) return true;
     if (forms.some((form) => form.dataset.sent)) return forms.some((form) => !form.dataset.sent && dirty(form));
     return forms.some(busyForm) || Boolean(part.querySelector(":popover-open"));
   };
 
+  // Posts on their way. News of one's own save may be here before its answer: renewing the part then would take away
+  // the form that htmx puts the answer beside, and the answer with it.
+  let flying = 0;
+  let answered = null; // whose answer is being put into the page
+  document.addEventListener("htmx:beforeSwap", (event) => { answered = event.detail.requestConfig.elt; });
   document.addEventListener("htmx:beforeRequest", (event) => {
+    event.detail.elt.setAttribute("data-flying", "");
+    if (event.detail.requestConfig.verb !== "post") return;
+    flying += 1;
     const form = event.detail.elt.closest("form");
-    if (form && event.detail.requestConfig.verb === "post") form.dataset.sent = "1";
+    if (form) form.dataset.sent = "1";
   });
   const release = () => $$("form[data-sent]").forEach((form) => { if (!form.matches("[data-settle]")) delete form.dataset.sent; });
   document.addEventListener("htmx:afterRequest", (event) => {
+    event.detail.elt.removeAttribute("data-flying");
+    if (event.detail.requestConfig?.verb === "post") {
+      flying = Math.max(0, flying - 1);
+      if (!flying && waiting) { waiting = false; setTimeout(() => { if (forced || wanted > version()) refresh(); }); }
+    }
     // 409: the form waits behind the choice; settled it is done, kept it is open again.
     if (event.detail.xhr?.status !== 409) {
       const form = event.detail.elt.closest?.("form");
@@ -74,12 +89,17 @@
   });
 
   let asking = false;
+  let waiting = false; // for the posts on their way
+  let wanted = 0; // the newest version heard of
+  let forced = false;
   let again = false;
   const refresh = async ({ since = version() } = {}) => {
     const parts = $("#shown")?.dataset.parts;
     if (!parts) return;
+    if (flying) { waiting = true; return; }
     if (asking) { again = true; return; }
     asking = true;
+    forced = false;
     const editing = $$("[data-editing]").map((edit) => edit.dataset.editing).join(",");
     try {
       await htmx.ajax("GET", `${parts}?since=${since}&editing=${encodeURIComponent(editing)}`, { swap: "none", target: "#notice" });
@@ -94,12 +114,15 @@
 
   document.addEventListener("vigente:changed", (event) => {
     const change = event.detail;
-    if (change.subject === subject() && change.version > version()) news();
+    if (change.subject !== subject() || change.version <= version()) return;
+    wanted = Math.max(wanted, change.version);
+    news();
   });
-  document.addEventListener("vigente:refresh", () => refresh());
+  const renew = () => { forced = true; refresh(); };
+  document.addEventListener("vigente:refresh", renew);
   document.addEventListener("vigente:settled", () => {
     $("#settle")?.replaceChildren();
-    if ($("#shown")?.dataset.parts) refresh();
+    if ($("#shown")?.dataset.parts) renew();
     else location.reload();
   });
   const tell = (change) => document.dispatchEvent(new CustomEvent("vigente:changed", { detail: change }));
