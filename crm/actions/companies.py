@@ -6,7 +6,6 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator
 
-
 from conflicts.actions import Action, register
 from conflicts.exceptions import RuleBroken
 from conflicts.sentences import Sentence
@@ -14,7 +13,8 @@ from conflicts.work import Work
 from crm import naming
 from crm.actions.fields import (
     Amount,
-    Currency,
+    Count,
+    CurrencyIfAny,
     Key,
     Line,
     Name,
@@ -22,6 +22,7 @@ from crm.actions.fields import (
     ShortLine,
     Tags,
     Text,
+    Year,
 )
 from crm.models import Company
 from crm.permissions import permits_record
@@ -41,10 +42,10 @@ class Create(Params):
     sector: ShortLine = ""
     location: Line = ""
     website: Line = ""
-    founded: Key = None
-    employees: Key = None
+    founded: Year = None
+    employees: Count = None
     revenue: Amount = None
-    currency: Currency | None = None
+    currency: CurrencyIfAny = ""
     parent: Key = None
     owner: Key = None
     tags: Tags = []
@@ -65,8 +66,7 @@ def _create(work: Work) -> None:
     p: Create = work.params
     values = p.model_dump()
     relations = {"parent_id": values.pop("parent"), "owner_id": values.pop("owner")}
-    currency = values.pop("currency") or ""
-    work.new(Company(**values, **relations, currency=currency, name_key=naming.key(p.name)))
+    work.new(Company(**values, **relations, name_key=naming.key(p.name)))
 
 
 def _check_edit(work: Work) -> None:

@@ -43,9 +43,15 @@ Amount = Annotated[
     BeforeValidator(_empty_is_none),
 ]
 Currency = Annotated[str, AfterValidator(_currency), Field(min_length=3, max_length=3)]
+CurrencyIfAny = Annotated[
+    str, BeforeValidator(lambda code: code or ""), AfterValidator(lambda code: code and _currency(code))
+]
+"""Empty where there is no amount."""
 Tag = Annotated[str, BeforeValidator(clean_text), Field(max_length=60)]
 Tags = Annotated[list[Tag], AfterValidator(_tags), Field(max_length=50)]
 Key = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_empty_is_none)]
+Year = Annotated[Annotated[int, Field(ge=1000, le=9999)] | None, BeforeValidator(_empty_is_none)]
+Count = Annotated[Annotated[int, Field(ge=0, le=2_147_483_647)] | None, BeforeValidator(_empty_is_none)]
 
 
 class Params(BaseModel):

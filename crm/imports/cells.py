@@ -5,6 +5,7 @@ Takes amounts as people write them ("R$ 1.234,50", "1,234.50", "(80)" is below z
 
 import datetime as dt
 import re
+import zoneinfo
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -149,6 +150,19 @@ def tags(text: str, options: Options) -> list[str]:
     for tag in found:
         line(60)(tag, options)
     return list(dict.fromkeys(found))
+
+
+def zone(text: str, options: Options) -> str:
+    if text not in zoneinfo.available_timezones():
+        raise BadCell(_("There is no time zone “%(text)s”; one is America/Sao_Paulo.") % {"text": shown(text)})
+    return text
+
+
+def language(text: str, options: Options) -> str:
+    """A code such as pt-br, en, es_419."""
+    if not re.fullmatch(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,4})?", text):
+        raise BadCell(_("“%(text)s” is not a code of a language, such as pt-br.") % {"text": shown(text)})
+    return text.lower().replace("_", "-")
 
 
 def currency(text: str, options: Options) -> str:

@@ -46,8 +46,8 @@ class Contacts(SubjectKind):
         Column(target="email_2", read=cells.line(254), words=("second e-mail", "other e-mail", "outro e-mail")),
         Column(target="phone", read=cells.line(60), words=("telephone", "phone number", "telefone", "fone")),
         Column(target="mobile", read=cells.line(60), words=("cell phone", "mobile phone", "celular", "whatsapp")),
-        Column(target="language", read=cells.line(8), words=("idioma", "língua")),
-        Column(target="time_zone", read=cells.line(64), words=("timezone", "fuso", "fuso horário")),
+        Column(target="language", read=cells.language, words=("idioma", "língua")),
+        Column(target="time_zone", read=cells.zone, words=("timezone", "fuso", "fuso horário")),
         Column(
             target="owner", read=cells.line(254),
             words=("contact owner", "sales agent", "responsável", "vendedor", "proprietário"),

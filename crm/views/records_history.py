@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from conflicts import history
+from conflicts import actions, history
 from conflicts.actors import Actor
 from conflicts.models import Conflict, VersionedModel
 from conflicts.refs import Ref
@@ -149,7 +149,7 @@ def _entry(
 
 def _field_line(model: str, name: str, values: tuple[Value, Value], shower: Shower) -> Line:
     was, now = (shower.text(name, value) for value in values)
-    words = _("removed: %(what)s") if not now else _("added: %(what)s") if not was else _("changed: %(what)s")
+    words = _("removed %(what)s") if not now else _("added %(what)s") if not was else _("changed %(what)s")
     return Line(words=words % {"what": aspect_label(model, name)}, was=was, now=now, aspect=name)
 
 
@@ -169,11 +169,14 @@ def _told(record: Conflict, shower: Shower) -> Entry:
         value = shower.text(difference["field"], difference["proposed"])
         said.append(_("%(what)s, as it was meant: %(value)s.") % {"what": label.capitalize(), "value": value or "-"})
     waits = record.closed_at is None
+    action = actions.registered().get(record.action)
+    words = _("wanted: %(what)s") % {"what": action.words if action else record.action}
+    badge = _("waits for a decision") if waits else _("settled") if record.result == "conflict" else _("not done")
     return Entry(
         at=record.opened_at,
         by=record.intended_by,
-        lines=(Line(words=_("wanted to change this record"), said=" ".join(said)),),
-        badge=_("waits for a decision") if waits else _("not done"),
+        lines=(Line(words=words, said=" ".join(said)),),
+        badge=badge,
         tone="warn" if waits else "",
     )
 

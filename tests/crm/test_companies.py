@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from conflicts.exceptions import BadParams
 from conflicts.models import Conflict
 from crm.models import Company
 from crm.views.records import web_address
@@ -228,3 +229,20 @@ def test_html_in_a_company_is_text_and_a_website_never_runs():
 )
 def test_only_web_addresses_become_links(text, address):
     assert web_address(text) == address
+
+
+@pytest.mark.parametrize(
+    "params", [{"founded": 999}, {"founded": 10_000}, {"employees": 3_000_000_000}, {"currency": "XX"}]
+)
+def test_a_number_that_no_column_can_hold_is_an_error_of_its_field(params):
+    with pytest.raises(BadParams) as error:
+        cast.propose("company.create", by=cast.alice(), name="Acme", **params)
+    assert set(error.value.errors) == set(params)
+    assert not Company.objects.exists()
+
+
+def test_a_currency_can_be_taken_away_again():
+    acme = company(revenue="5", currency="BRL")
+    assert cast.propose("company.edit", acme, by=cast.alice(), revenue=None, currency=None).written
+    acme.refresh_from_db()
+    assert (acme.revenue, acme.currency) == (None, "")

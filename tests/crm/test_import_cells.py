@@ -99,6 +99,12 @@ def test_whole_numbers_yes_and_no_tags_and_currencies():
     with pytest.raises(BadCell, match="neither yes nor no"):
         cells.yes_no("maybe", PLAIN)
     assert cells.tags("cold rooms; hotel ;cold rooms", PLAIN) == ["cold rooms", "hotel"]
+    assert cells.language("pt_BR", PLAIN) == "pt-br"
+    with pytest.raises(BadCell, match="not a code of a language"):
+        cells.language("Portuguese", PLAIN)
+    assert cells.zone("America/Sao_Paulo", PLAIN) == "America/Sao_Paulo"
+    with pytest.raises(BadCell, match="no time zone"):
+        cells.zone("Sao Paulo", PLAIN)
     assert cells.currency("usd", PLAIN) == "USD"
     with pytest.raises(BadCell, match="no currency"):
         cells.currency("XYZ", PLAIN)
