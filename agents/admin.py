@@ -7,11 +7,11 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
 
 from agents.models import AutonomyPolicy, Recommendation, SweepRun, Verdict
 from conflicts import actions
 from conflicts.actors import Actor
+from conflicts.admin.columns import display
 from conflicts.admin.read_only import ReadOnlyAdmin
 from conflicts.admin.seen import SeenForm
 from conflicts.exceptions import UnknownAction
@@ -127,7 +127,7 @@ class PolicyForm(SeenForm):
 
 
 @admin.register(AutonomyPolicy)
-class AutonomyPolicyAdmin(KeptByAdministrators, ModelAdmin):  # type: ignore[misc]
+class AutonomyPolicyAdmin(KeptByAdministrators, ModelAdmin):
     form = PolicyForm
     actions = None
     list_display = ("words", "action", "mode", "amount_limit")

@@ -13,13 +13,15 @@ from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import get_text_list
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 _WORDS: dict[str, Any] = {
     "moved": _("{who} changed {what} after this was read. Nothing was written."),
     "person_was_faster": _("{who} changed {what} after the agent had read it. The agent's change was not made."),
-    "rested_on": _("{what} had changed since it was read ({who}). Nothing was written until someone looks again."),
-    "not_mergeable": _("{what} says two different things now. Nothing was written until someone chooses."),
+    "rested_on": _("{who} changed {what} after this was read. Nothing was written until someone looks again."),
+    "not_mergeable": _("There are two values now for {what}. Nothing was written until someone chooses."),
     "merged": _("{what} was put together with the change by {who}."),
     "rebased": _("{who} had changed {what}; that does not touch this, so it was written on the newer version."),
     "gone": _("This record is no longer there. Nothing was written."),
@@ -76,7 +78,7 @@ def _shown(value: Any) -> Any:
     match value:
         case {"aspects": names}:
             labels = [aspect_label(*name.rsplit(":", 1)) for name in names]
-            return ", ".join(dict.fromkeys(labels)) or "-"
+            return get_text_list(list(dict.fromkeys(labels)), _t("and")) or "-"
         case {"date": day}:
             found = dt.date.fromisoformat(day)
             # Without its year, a day of 2017 would read as one of this year.
@@ -98,7 +100,9 @@ class Sentence:
 
     def __str__(self) -> str:
         facts = {name: _shown(value) for name, value in self.facts.items()}
-        return str(_WORDS.get(self.code, self.code)).format_map(_Facts(facts))
+        text = str(_WORDS.get(self.code, self.code)).format_map(_Facts(facts))
+        # A sentence may begin with the name of a field, which is written small.
+        return text[:1].upper() + text[1:] if self.code in _WORDS else text
 
     def as_json(self) -> dict[str, Any]:
         return {"code": self.code, "facts": dict(self.facts)}

@@ -1,0 +1,5 @@
+"""The admin of the CRM: subjects to be read, people and teams to be kept, the review queue by team."""
+
+from crm.admin import people, review_queue, subjects
+
+__all__ = ["people", "review_queue", "subjects"]
