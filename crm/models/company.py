@@ -58,6 +58,7 @@ class Company(VersionedModel):
         indexes = [
             models.Index(fields=["name_key", "id"], name="company_by_name"),
             models.Index(fields=["-changed_at", "-id"], name="company_by_change"),
+            models.Index(fields=["sector", "name_key", "id"], name="company_by_sector"),
             GinIndex(fields=["tags"], name="company_by_tag"),
         ]
 

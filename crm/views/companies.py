@@ -23,7 +23,6 @@ from crm.views.submit import fresh_key, submit
 FILTERS = frozenset({"owner", "sector", "tag"})
 NEW = ("name", "sector", "location", "website", "employees", "founded", "owner", "tags")
 PEOPLE = 20
-SECTORS = 200
 
 
 @require_GET
@@ -40,7 +39,7 @@ def companies(request: HttpRequest) -> HttpResponse:
         response = _answer(request, "records/companies.html#region", context)
         response["HX-Push-Url"] = f"{request.path}?{filters.query}" if filters.query else request.path
         return response
-    return _answer(request, "records/companies.html", context | {"owners": owners(), "sectors": _sectors()})
+    return _answer(request, "records/companies.html", context | {"owners": owners(), "sectors": lists.sectors()})
 
 
 def _answer(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
@@ -53,16 +52,11 @@ def owners() -> list[User]:
     return list(User.objects.filter(is_active=True).order_by("first_name", "last_name", "username")[: inputs.MOST])
 
 
-def _sectors() -> list[str]:
-    rows = Company.objects.exclude(sector="").order_by("sector").values_list("sector", flat=True).distinct()
-    return list(rows[:SECTORS])
-
-
 def _add_deals(companies: list[Company], user: User) -> None:
     """To each its open deals that the viewer may see: how many, and what they are worth."""
     rows = Opportunity.objects.visible_to(user).open().filter(company__in=companies)
     sums = rows.order_by().values("company", "currency").annotate(deals=Count("pk"), worth=Sum("amount"))
-    found: dict[int, list[dict[str, Any]]] = {}
+    found: dict[int, list[Any]] = {}
     for row in sums.order_by("company", "currency"):
         found.setdefault(row["company"], []).append(row)
     for company in companies:
@@ -148,7 +142,8 @@ KIND = records.Kind(
 
 @require_http_methods(["GET", "POST"])
 def company_new(request: HttpRequest) -> HttpResponse:
-    blank = Company(owner=request.user, name=request.GET.get("name", "")[:200])
+    user: User = request.user  # type: ignore[assignment]
+    blank = Company(owner=user, name=request.GET.get("name", "")[:200])
     if request.method == "GET":
         return _form(request, blank)
     params, faults = inputs.read(request.POST, NEW, model=Company, subject=blank)

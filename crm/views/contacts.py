@@ -206,7 +206,8 @@ def _fault(submission: Submission) -> str:
 def contact_new(request: HttpRequest) -> HttpResponse:
     company = request.GET.get("company", "")
     known = Company.objects.filter(pk=int(company)).first() if company.isdecimal() and len(company) < 19 else None
-    blank = Contact(owner=request.user, company=known)
+    user: User = request.user  # type: ignore[assignment]
+    blank = Contact(owner=user, company=known)
     if request.method == "GET":
         return _form(request, blank)
     params, faults = inputs.read(request.POST, NEW, model=Contact, subject=blank)

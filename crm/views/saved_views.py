@@ -54,7 +54,7 @@ def save(request: HttpRequest) -> HttpResponse:
     if mine.count() >= MOST and not mine.filter(page=page, name=name).exists():
         messages.warning(request, _("There are %(n)d views already. Delete one to save another.") % {"n": MOST})
         return redirect(back)
-    SavedView.objects.update_or_create(user=request.user, page=page, name=name, defaults={"query": query})
+    SavedView.objects.update_or_create(user=request.user, page=page, name=name, defaults={"query": query})  # type: ignore[misc]
     messages.success(request, _("The view “%(name)s” stands beside every page now.") % {"name": name})
     return redirect(back)
 

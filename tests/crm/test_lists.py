@@ -213,3 +213,12 @@ def test_nobody_sees_a_list_without_signing_in(client):
     for page in ("companies", "contacts", "company_new", "contact_new"):
         assert client.get(at(page)).status_code == 302
     assert not Contact.objects.exists()
+
+
+def test_the_sectors_that_occur_can_be_chosen_each_once_in_order():
+    for name, sector in (("A", "Wine"), ("B", "Food"), ("C", "Wine"), ("D", ""), ("E", "Água")):
+        company(name, sector=sector)
+    assert sorted(lists.sectors()) == sorted(["Food", "Wine", "Água"])
+    assert lists.sectors(most=1) == lists.sectors()[:1]
+    html = client(cast.alice()).get(at("companies"), {"sector": "Food"}).content.decode()
+    assert "<option selected>Food</option>" in html
