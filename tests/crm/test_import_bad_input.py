@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from conflicts import gate
 from crm.imports import table
 from crm.imports.problems import FileProblem
 from crm.models import Company, Opportunity
@@ -288,3 +289,33 @@ def test_an_unknown_user_a_closed_account_and_one_without_the_right_cannot_answe
     with pytest.raises(FileProblem, match="Only"):
         bring(path, "products", by=cast.alice().username)
     assert fates(bring(path, "products", by=cast.manager().username)) == (1, 0, 0, 0)
+
+
+def test_when_the_end_cannot_be_read_what_stands_before_it_is_imported_and_the_exit_code_says_so(tmp_path, capsys):
+    path = tmp_path / "cut.csv"
+    rows = "".join(f"Firm {number},Food\n" for number in range(20_000))
+    path.write_bytes(f"name,sector\n{rows}".encode("utf-16")[:-1])
+    with pytest.raises(SystemExit) as stopped:
+        call_command("import_csv", path, "--kind", "companies")
+    assert stopped.value.code == 1
+    assert "on the file is not UTF-16" in capsys.readouterr().out
+    assert 0 < Company.objects.count() < 20_000
+
+
+def test_stopped_by_hand_it_leaves_whole_batches_and_the_same_file_goes_on(tmp_path, monkeypatch, capsys):
+    path = csv_file(tmp_path, "name", *[f"Firm {number}" for number in range(1200)])
+    commit, turns = gate.commit_many, iter(range(10))
+
+    def stop_at_the_second(proposals):
+        if next(turns) == 1:
+            raise KeyboardInterrupt
+        return commit(proposals)
+
+    monkeypatch.setattr(gate, "commit_many", stop_at_the_second)
+    with pytest.raises(SystemExit) as stopped:
+        call_command("import_csv", path, "--kind", "companies")
+    assert stopped.value.code == 130
+    assert "What was imported stays" in capsys.readouterr().out
+    assert Company.objects.count() == 500
+    monkeypatch.setattr(gate, "commit_many", commit)
+    assert fates(bring(path, "companies")) == (700, 0, 500, 0)
