@@ -87,8 +87,8 @@ def parts(request: HttpRequest, pk: int) -> HttpResponse:
     more = context(request, found)
     since = _number(request, "since")
     if since and since < found.version:
-        editing = [name for name in request.GET.get("editing", "").split(",") if name in EDITABLE or name == "stage"]
-        more["news"] = news(found, since=since, viewer=request.user, editing=editing)  # type: ignore[arg-type]
+        open_ones = [name for name in _editing(request) if name in EDITABLE or name == "stage"]
+        more["news"] = news(found, since=since, viewer=request.user, editing=open_ones)  # type: ignore[arg-type]
     return TemplateResponse(request, "deal/page.html#parts", {**more, "oob": True})
 
 
@@ -123,10 +123,12 @@ def context(request: HttpRequest, deal: Opportunity, *, edit: str = "", draft: D
     told = story(request, deal)
     stages = list(Stage.objects.filter(pipeline=deal.pipeline_id).order_by("position"))
     everything = edit == "all" or (draft.form == "edit" and not edit)
+    # A page with the whole form open has no rows that could be renewed.
+    shown = () if "all" in _editing(request) else FACTS
     return {
         "deal": deal,
         **told,
-        "facts": facts(deal, FACTS, edit=edit, draft=draft, fresh=told["story"].fresh, viewer=user),
+        "facts": facts(deal, shown, edit=edit, draft=draft, fresh=told["story"].fresh, viewer=user),
         "form": inputs.build(deal, EDITABLE, typed=draft.typed, faults=draft.faults) if everything else None,
         "path": path(deal, stages),
         "lost": next((stage for stage in stages if stage.kind == StageKind.LOST), None),
@@ -198,6 +200,11 @@ def tasks(deal: Opportunity) -> dict[str, Any]:
 
 def address(deal: Opportunity) -> str:
     return reverse("deal", args=[deal.pk])
+
+
+def _editing(request: HttpRequest) -> list[str]:
+    """What the page has open, as it says itself."""
+    return (request.GET.get("editing", "") or request.POST.get("editing", "")).split(",")
 
 
 def _number(request: HttpRequest, name: str) -> int | None:

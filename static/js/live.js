@@ -81,9 +81,11 @@
 
   // ---- the page's parts
 
+  const editing = () => $$("[data-editing]").map((edit) => edit.dataset.editing).join(",");
   document.addEventListener("htmx:configRequest", (event) => {
     const line = $("#line");
     if (!line || !subject()) return;
+    event.detail.parameters.editing ??= editing();
     if (line.dataset.who) event.detail.parameters.who ??= line.dataset.who;
     if (line.dataset.first && !String(event.detail.path).includes("before=")) event.detail.parameters.down_to ??= line.dataset.first;
   });
@@ -100,9 +102,8 @@
     if (asking) { again = true; return; }
     asking = true;
     forced = false;
-    const editing = $$("[data-editing]").map((edit) => edit.dataset.editing).join(",");
     try {
-      await htmx.ajax("GET", `${parts}?since=${since}&editing=${encodeURIComponent(editing)}`, { swap: "none", target: "#notice" });
+      await htmx.ajax("GET", `${parts}?since=${since}`, { swap: "none", target: "#notice" });
     } finally {
       asking = false;
       if (again) { again = false; refresh(); }

@@ -1,6 +1,7 @@
 """Board, My day and a new deal in a browser: filters in place, a phone, no script, and for everybody."""
 
 import datetime as dt
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -60,6 +61,7 @@ def test_mine_and_the_list_of_owners_say_the_same(visit: Visit) -> None:
     page.get_by_role("link", name="Mine").click()
     expect(page.locator(".card.deal")).to_have_count(1)
     expect(page.locator("#board-owner")).to_have_value("me")
+    expect(page.get_by_role("link", name="Mine")).to_be_focused()
     page.select_option("#board-owner", label="Bob Borges")
     expect(page.locator(".card.deal h3")).to_have_text(["Bob's"])
     page.go_back()
@@ -99,7 +101,7 @@ def test_without_a_script_the_board_filters_pages_and_moves(visit: Visit) -> Non
     page = visit(cast.alice(), "/board/", java_script_enabled=False)
 
     page.fill("#board-q", "ice")
-    page.click("text=Filter >> visible=true")
+    page.get_by_role("button", name="Filter", exact=True).click()
     assert titles(page) == ["Ice boxes"]
     page.locator(".card.deal .menu").click(force=True)
     page.get_by_role("button", name="Proposal").click()
@@ -145,7 +147,7 @@ def test_a_double_click_on_add_makes_one_deal(visit: Visit) -> None:
 
     page.get_by_role("button", name="Add the deal").dblclick()
 
-    page.wait_for_url("**/deals/*/")
+    page.wait_for_url(re.compile(r"/deals/\d+/$"))
     assert Opportunity.objects.filter(name="Ice boxes").count() == 1
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Page, expect
 
 from crm.models import Opportunity, User
 from tests import cast
@@ -140,14 +140,6 @@ def test_targets_are_large_enough_for_fingers(visit: Visit) -> None:
 @pytest.mark.parametrize("path", ["/", "/board/", "deal"])
 def test_the_first_load_is_under_a_hundred_kilobytes(visit: Visit, path: str) -> None:
     deal = rich_deal()
-    page = visit(None, "/sign-in/")
-    page.context.clear_cookies()
-    sizes: dict[str, int] = {}
-
-    def count(response: Response) -> None:
-        if "/live/" not in response.url:
-            sizes[response.url] = int(response.header_value("content-length") or 0)
-
     fresh = visit(cast.alice(), "/preferences/")
     session = fresh.context.new_cdp_session(fresh)
     session.send("Network.enable")
