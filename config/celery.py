@@ -30,7 +30,7 @@ TRANSPORT = {
 }
 
 # Each with an exchange of its own: under a common one, a message for one queue would land in both.
-QUEUES = ["default", "agents", partitions.WATCH_QUEUE, *partitions.queues()]
+QUEUES = ["default", "agents", *partitions.queues()]
 
 app = Celery("vigente")
 app.conf.update(
@@ -79,12 +79,6 @@ app.conf.update(
             "schedule": float(settings.VIGENTE_SWEEP_SECONDS),
             # A sweep that nobody took before the next one is due is needless.
             "options": {"queue": "agents", "expires": float(settings.VIGENTE_SWEEP_SECONDS)},
-        },
-        "watch": {
-            "task": partitions.WATCH,
-            "schedule": float(settings.VIGENTE_WATCH_SECONDS),
-            # Without an expiry: it is cheap, and a worker whose clock is wrong would throw each of them away.
-            "options": {"queue": partitions.WATCH_QUEUE},
         },
     },
 )

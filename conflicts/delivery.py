@@ -15,9 +15,9 @@ than its claim and `settles_in`, and then goes on. A conditional destination tur
 """
 
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 
 from django.db import transaction
 from django.db.models import F
@@ -27,6 +27,7 @@ from conflicts.actors import SYSTEM
 from conflicts.clock import ClockTimestamp
 from conflicts.destinations import Destination, Found, Missing, NotAccepted, NotSent
 from conflicts.exceptions import LeaseLost
+from conflicts.heartbeat import Heartbeat
 from conflicts.jobs import PutOff
 from conflicts.leases import Claim
 from conflicts.models.job import Job
@@ -39,8 +40,8 @@ logger = logging.getLogger(__name__)
 PROMPT = 0.5
 """Share of the claim's shortest length within which the sending must begin after it was noted."""
 
-LONGEST_CALL = 30.0
-"""Seconds for which the lease on a destination that can only overwrite is taken: longer than any call to it."""
+LONGEST = 60.0
+"""Seconds that one delivery may take, with all its calls to the destination."""
 
 
 def deliver(job: Job, claim: Claim) -> None:
@@ -60,12 +61,12 @@ def _served(destination: Destination, message: OutboxMessage) -> Iterator[Sequen
         yield ()
         return
     key = f"to:{destination.name}:{message.subject or message.key}"[:200]
-    with leases.holding(
-        key, by=SYSTEM, unit=message.key, reason="it can only be overwritten", seconds=LONGEST_CALL
-    ) as got:
+    why = "it can only be overwritten"
+    with leases.holding(key, by=SYSTEM, unit=message.key, reason=why, seconds=jobs.claim_seconds()) as got:
         if isinstance(got, leases.Busy):
             raise PutOff(min(got.seconds_left, 5.0) + 0.1, "somebody else is writing there")
-        yield (got.claim,)
+        with Heartbeat(got, most=LONGEST):
+            yield (got.claim,)
 
 
 class Sending:
@@ -98,7 +99,7 @@ class Sending:
         return True
 
     def send(self) -> None:
-        began = time.monotonic()
+        began = monotonic()
         self.move(
             Delivery.SENDING,
             attempt=self.message.attempt + 1,
@@ -114,7 +115,7 @@ class Sending:
         if refusal is not None:
             self.fail(refusal)
             return
-        if time.monotonic() - began > PROMPT * jobs.claim_seconds():
+        if monotonic() - began > PROMPT * jobs.claim_seconds():
             raise LeaseLost  # we were stopped here, and somebody else may be at it: nothing has left us
         try:
             remote_id = self.destination.send(self.message.key, self.message.payload)
@@ -221,4 +222,4 @@ class Sending:
             raise LeaseLost
 
 
-jobs.register(outbox.DELIVER, deliver, seconds=60.0)
+jobs.register(outbox.DELIVER, deliver, seconds=LONGEST)

@@ -18,10 +18,6 @@ SLOTS = 32_768
 """As many as a small integer holds, and many times more than anybody will have partitions."""
 
 WORK = "conflicts.tasks.work"
-WATCH = "conflicts.tasks.watch"
-WATCH_QUEUE = "watch"
-"""Every worker listens to it: whoever is free looks after what nobody rang for."""
-
 SLOT_HEADER = "vigente_slot"
 
 
@@ -53,8 +49,6 @@ def route(
 
     The slot travels in a header, because the message itself holds only kind and key.
     """
-    if name == WATCH:
-        return {"queue": WATCH_QUEUE}
     if name != WORK:
         return None
     slot = (options.get("headers") or {}).get(SLOT_HEADER)

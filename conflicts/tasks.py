@@ -7,6 +7,7 @@ crashes a worker or comes back. Next in the flow: `conflicts/running.py`.
 from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
 from django.db.models import F
 
 from conflicts import partitions, running, watching
@@ -42,9 +43,15 @@ def work(kind: Any = "", key: Any = "", *more: Any, **unknown: Any) -> None:
         tell(key, JobEventKind.LATE_MESSAGE, state=job.state)
 
 
-@shared_task(name=partitions.WATCH)  # type: ignore[untyped-decorator]
-def watch() -> None:
-    watching.watch()
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def keep_watch(**signal: Any) -> None:
+    """Every worker watches by itself: what was lost is found though schedule and broker are away or have forgotten."""
+    watching.keep_watch()
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def stop_watching(**signal: Any) -> None:
+    watching.stop_watching()
 
 
 def _text(value: Any) -> str:

@@ -1,13 +1,17 @@
 """The watch: finds what nobody rang for and what a dead worker left behind.
 
-Guarantees, called every few seconds by whoever is free, that due work is rung for and a claim that has ended is taken
-up, whatever became of messages, broker and workers. It may run twice at once; each step is a compare-and-swap.
+Guarantees, in a thread of every worker and every few seconds, that due work is rung for and a claim that has ended is
+taken up, whatever became of messages, schedule, broker and other workers. Any number may watch at once; each step is a
+compare-and-swap. It begins with a round at once: after a restart there is most to find.
 """
 
 import datetime as dt
+import logging
+import threading
 from dataclasses import dataclass
 
-from django.db import connection, transaction
+from django.conf import settings
+from django.db import connection, connections, transaction
 from django.db.models import Q
 
 from conflicts import bell, leases, partitions, running
@@ -16,10 +20,12 @@ from conflicts.jobs import tell
 from conflicts.leases import Claim
 from conflicts.models.job import Job, JobEventKind, JobState
 
+logger = logging.getLogger(__name__)
+
 BELLS = 3
 """Per partition and round: each bell brings a worker that goes on until nothing is left, and more would pile up."""
 
-AGAIN_AFTER = 20.0
+AGAIN_AFTER = 10.0
 """Seconds until the watch rings for the same job once more, however many of its rounds come at once."""
 
 AT_ONCE = 200
@@ -84,3 +90,34 @@ def _take_up(pk: int) -> bool | None:
         Job.objects.filter(pk=pk).update(state=JobState.QUEUED, due_at=ClockTimestamp())
         tell(job.key, JobEventKind.RECOVERED, fence=job.fence, attempt=job.attempts)
     return False
+
+
+# ---- as a thread of a worker
+
+_stop = threading.Event()
+_thread: threading.Thread | None = None
+
+
+def keep_watch() -> None:
+    """Start, once per process: a worker is ready again after each loss of its broker."""
+    global _thread
+    if _thread is None or not _thread.is_alive():
+        _stop.clear()
+        _thread = threading.Thread(target=_rounds, name="watch", daemon=True)
+        _thread.start()
+
+
+def stop_watching() -> None:
+    _stop.set()
+
+
+def _rounds() -> None:
+    while True:
+        try:
+            watch()
+        except Exception as error:  # the database is away, for instance: the next round sees
+            logger.warning("A round of the watch failed: %s", type(error).__name__)
+        finally:
+            connections.close_all()  # none is open when the worker forks
+        if _stop.wait(float(settings.VIGENTE_WATCH_SECONDS)):
+            return
