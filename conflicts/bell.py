@@ -21,7 +21,7 @@ MARGIN = 0.25
 """A bell that rings a moment before its job is due would ring in vain."""
 
 QUIET = 5.0
-"""Seconds without ringing after the broker was found away."""
+"""Seconds without ringing after the broker was found away; longer where it took long to find out."""
 
 _quiet_until = 0.0
 
@@ -29,7 +29,8 @@ _quiet_until = 0.0
 def ring(kind: str, key: str, *, slot: int, after: float = 0.0) -> bool:
     """True if the broker took the message. Work that is due later than in a minute needs none: the watch finds it."""
     global _quiet_until
-    if after > LONGEST_COUNTDOWN or time.monotonic() < _quiet_until:
+    began = time.monotonic()
+    if after > LONGEST_COUNTDOWN or began < _quiet_until:
         return False
     try:
         current_app.send_task(
@@ -39,7 +40,8 @@ def ring(kind: str, key: str, *, slot: int, after: float = 0.0) -> bool:
             countdown=after + MARGIN if after > 0 else None,
         )
     except Exception as error:  # whatever the transport raises: the work is safe in its row
-        _quiet_until = time.monotonic() + QUIET
+        ended = time.monotonic()
+        _quiet_until = ended + max(QUIET, 2 * (ended - began))
         logger.warning("Nobody was told of %s %s, the watch will find it: %s", kind, key, type(error).__name__)
         return False
     return True
