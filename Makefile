@@ -1,6 +1,6 @@
 # `make run` tries it out, `make test` proves it. Both set themselves up; nothing has to be installed by hand.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock run test browser lint fix types check
+.PHONY: help setup lock run test browser lint fix types check messages
 python := .venv/bin/python
 # Chromium for the browser tests; another one may be named.
 export VIGENTE_CHROMIUM ?= /usr/bin/chromium
@@ -34,6 +34,9 @@ types: setup ## types
 check: lint types ## style, types, Django's own checks, no missing migration
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
+
+messages: setup ## the words of other languages: collected from the source, compiled
+	$(python) scripts/messages.py
 
 lock: setup ## renew requirements/ from pyproject.toml
 	$(python) scripts/lock.py

@@ -46,6 +46,11 @@ class Actor:
         return cls(Kind(kind), key, name)
 
     @property
+    def shown(self) -> str:
+        """The name as the reader says it: an agent is called by its job, in the reader's language."""
+        return said(self.name)
+
+    @property
     def is_person(self) -> bool:
         return self.kind == Kind.PERSON
 
@@ -59,7 +64,19 @@ def person(user: Any) -> Actor:
     return Actor(Kind.PERSON, str(user.pk), user.get_full_name() or user.get_username(), user)
 
 
-def agent(key: str, name: str) -> Actor:
+_SAID: dict[str, Any] = {}
+"""The job's name as it is stored -> its words, translated where they are shown."""
+
+
+def said(name: str) -> str:
+    """A stored name in the reader's language. People's names are nobody's to translate."""
+    return str(_SAID.get(name, name))
+
+
+def agent(key: str, name: str, *, words: Any = None) -> Actor:
+    """`words`: the name again, marked for translation."""
+    if words is not None:
+        _SAID[name] = words
     return Actor(Kind.AGENT, key, name)
 
 

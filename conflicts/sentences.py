@@ -16,6 +16,9 @@ from django.utils.formats import date_format
 from django.utils.text import get_text_list
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
+
+from conflicts import actors
 
 _WORDS: dict[str, Any] = {
     "moved": _("{who} changed {what} after this was read. Nothing was written."),
@@ -82,7 +85,10 @@ def _shown(value: Any) -> Any:
         case {"date": day}:
             found = dt.date.fromisoformat(day)
             # Without its year, a day of 2017 would read as one of this year.
-            return date_format(found, "D, j M" if found.year == timezone.localdate().year else "D, j M Y")
+            this_year = found.year == timezone.localdate().year
+            return date_format(found, pgettext("date", "D, j M") if this_year else pgettext("date", "D, j M Y"))
+        case str():
+            return actors.said(value)
     return value
 
 

@@ -14,6 +14,7 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from conflicts.values import Value as Plain
 from crm.models import User
@@ -54,7 +55,9 @@ class Shower:
             case models.DecimalField() if self.currency:
                 return money_text(str(value), self.currency)
             case models.DateTimeField():
-                return date_format(timezone.localtime(dt.datetime.fromisoformat(str(value))), "D j M, H:i")
+                return date_format(
+                    timezone.localtime(dt.datetime.fromisoformat(str(value))), pgettext("date", "D j M, H:i")
+                )
             case models.DateField():
                 return weekday(dt.date.fromisoformat(str(value)))
             case models.BooleanField():

@@ -19,6 +19,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from conflicts import actions, history
 from conflicts.actors import Actor
@@ -228,7 +229,7 @@ def _activity_lines(activities: list[Any], row: Any) -> Iterator[Line]:
             "note": _("wrote a note"),
         }.get(activity.kind, activity.get_kind_display())
         if abs(row.changed_at - activity.at) > dt.timedelta(minutes=10):
-            at = date_format(timezone.localtime(activity.at), "D j M, H:i")
+            at = date_format(timezone.localtime(activity.at), pgettext("date", "D j M, H:i"))
             words = _("%(what)s (%(when)s)") % {"what": words, "when": at}
         yield Line(words=words, said=activity.text, aspect="activities")
 
@@ -240,7 +241,11 @@ def _task_lines(tasks: list[Any]) -> Iterator[Line]:
             words = _("set the next step") if task.due_on else _("added a task")
             yield Line(words=words, now=f"{task.title}, {due}" if due else task.title, aspect="tasks")
         elif task.state != task.old["state"]:
-            words = {"done": _("completed"), "cancelled": _("cancelled"), "open": _("reopened")}[task.state]
+            words = {
+                "done": _("completed"),
+                "cancelled": pgettext("somebody did it", "cancelled"),
+                "open": _("reopened"),
+            }[task.state]
             yield Line(words=words, now=task.title, aspect="tasks")
         elif str(task.due_on or "") != (task.old["due_on"] or ""):
             words = _("moved the task “%(title)s”") % {"title": task.title}

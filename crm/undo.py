@@ -64,7 +64,7 @@ def reversal(subject: VersionedModel, version: int, *, by: Actor) -> Reversal:
 
 def _changed_since(who: Actor, what: str) -> CannotUndo:
     return CannotUndo(
-        _("%(who)s has changed the same since: %(what)s. It stays as it is.") % {"who": who.name, "what": what}
+        _("%(who)s has changed the same since: %(what)s. It stays as it is.") % {"who": who.shown, "what": what}
     )
 
 

@@ -105,7 +105,7 @@ class ReviewQueue(ReadOnlyAdmin):
     @display(description=_("who wanted it, who was first"), header=True)
     def both(self, record: Conflict) -> list[str]:
         first = record.overtaken_by
-        return [record.intended_by.name, _t("after %(who)s") % {"who": first.name} if first else ""]
+        return [record.intended_by.shown, _t("after %(who)s") % {"who": first.shown} if first else ""]
 
     @display(description=_("deadline"), ordering="deadline")
     def waits(self, record: Conflict) -> str:

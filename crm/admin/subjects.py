@@ -50,7 +50,7 @@ class Activities(ReadOnlyInline):
 
     @display(description=_("who"))
     def who(self, obj: Activity) -> str:
-        return obj.actor.name
+        return obj.actor.shown
 
 
 class Participants(ReadOnlyInline):

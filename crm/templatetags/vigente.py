@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext, ngettext, to_locale
+from django.utils.translation import get_language, gettext, ngettext, pgettext, to_locale
 from moneyed import Money
 from moneyed.l10n import format_money
 
@@ -121,7 +121,7 @@ def avatar(who: Any, mini: bool = False, busy: bool = False, hidden: bool = Fals
     named = (
         mark_safe(' aria-hidden="true"')
         if hidden
-        else format_html(' role="img" title="{}" aria-label="{}"', actor.name, actor.name)
+        else format_html(' role="img" title="{}" aria-label="{}"', actor.shown, actor.shown)
     )
     if actor.kind == Kind.AGENT:
         return format_html('<span class="{}" data-actor="agent"{}>{}</span>', classes, named, icon("agent"))
@@ -169,7 +169,7 @@ def name_for(viewer: User | None, who: Any, *, short: bool = False, capital: boo
     actor = actor_of(who)
     if viewer and actor.kind == Kind.PERSON and actor.key == str(viewer.pk):
         return gettext("You") if capital else gettext("you")
-    return actor.name.split()[0] if short and actor.kind == Kind.PERSON and actor.name else actor.name
+    return actor.name.split()[0] if short and actor.kind == Kind.PERSON and actor.name else actor.shown
 
 
 @register.simple_tag(takes_context=True)
@@ -213,7 +213,8 @@ def money(amount: Decimal | str | int | None, currency: str) -> str:
 
 
 def _day(day: dt.date, today: dt.date) -> str:
-    return date_format(day, "j M" if day.year == today.year else "j M Y")
+    pattern = pgettext("date", "j M") if day.year == today.year else pgettext("date", "j M Y")
+    return date_format(day, pattern)
 
 
 @register.filter
@@ -227,7 +228,8 @@ def weekday(value: dt.date | None) -> str:
     """A date near by: "Thu 9 Oct", with the year where it is another one."""
     if not value:
         return ""
-    return date_format(value, "D j M" if value.year == timezone.localdate().year else "D j M Y")
+    this_year = value.year == timezone.localdate().year
+    return date_format(value, pgettext("date", "D j M") if this_year else pgettext("date", "D j M Y"))
 
 
 def distance(at: dt.datetime, *, now: dt.datetime) -> str:
