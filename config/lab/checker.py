@@ -120,7 +120,7 @@ def _kept(answer: Answer, entries: Sequence[Entry]) -> list[str]:
 
 
 def lost_updates(subject: Ref, answers: Sequence[Answer], entries: Sequence[Entry]) -> list[str]:
-    """Values that were acknowledged and then replaced by a writer who had read an older version.
+    """Acknowledged writes of which something was replaced by a writer who had read an older version.
 
     What a declared policy put together is not lost: it was said, and both values are kept in the record.
     """
@@ -128,15 +128,18 @@ def lost_updates(subject: Ref, answers: Sequence[Answer], entries: Sequence[Entr
     by_aspect: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_aspect[entry.aspect].append(entry)
-    lost = []
+    lost: dict[tuple[int, int], list[str]] = defaultdict(list)
     for aspect, changes in by_aspect.items():
         for earlier, later in pairwise(changes):
             writer = written.get(later.version)
             if writer is None or earlier.version not in written or writer.merged or not writer.read:
                 continue
             if writer.read < earlier.version and aspect in _attributes(subject, writer.writes):
-                lost.append(f"{subject}: {aspect} of version {earlier.version} was replaced unseen at {later.version}")
-    return lost
+                lost[earlier.version, later.version].append(aspect)
+    return [
+        f"{subject}: {', '.join(sorted(aspects))} of version {was} was replaced unseen at {now}"
+        for (was, now), aspects in sorted(lost.items())
+    ]
 
 
 def _attributes(subject: Ref, names: Iterable[str]) -> set[str]:

@@ -26,15 +26,16 @@ def save_only(obj: VersionedModel | ChildModel, *names: str) -> None:
 
 
 def _update(obj: VersionedModel | ChildModel, names: tuple[str, ...]) -> None:
-    type(obj)._base_manager.filter(pk=obj.pk).update(**_values(obj, names))
+    type(obj)._base_manager.filter(pk=obj.pk).update(**values(obj, names))
 
 
 def save_at_version(obj: VersionedModel, version: int, *names: str) -> bool:
     """The usual optimistic lock: the whole record must be as the page showed it. False: it was not."""
     found = type(obj)._base_manager.filter(pk=obj.pk, version=version)
-    return found.update(**_values(obj, names), version=models.F("version") + 1) == 1
+    return found.update(**values(obj, names), version=models.F("version") + 1) == 1
 
 
-def _values(obj: models.Model, names: tuple[str, ...]) -> dict[str, Any]:
+def values(obj: models.Model, names: tuple[str, ...]) -> dict[str, Any]:
+    """Field name -> what is in memory, relations by their key."""
     fields: dict[str, Any] = {field.name: field for field in obj._meta.concrete_fields}
     return {name: getattr(obj, fields[name].attname) for name in names}

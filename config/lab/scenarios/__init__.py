@@ -2,6 +2,7 @@
 
 import config.lab.scenarios.agents_meet
 import config.lab.scenarios.change_under_an_agent
+import config.lab.scenarios.destination
 import config.lab.scenarios.doors
 import config.lab.scenarios.lease_holders
 import config.lab.scenarios.messages
