@@ -8,6 +8,6 @@ SECONDS = 90
 """Below the task's soft time limit; what a sweep leaves, the next one takes up."""
 
 
-@shared_task(name="agents.tasks.sweep", queue="agents")
+@shared_task(name="agents.tasks.sweep")
 def sweep() -> None:
     sweeps.sweep(seconds=SECONDS)

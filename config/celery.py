@@ -63,7 +63,7 @@ app.conf.update(
     task_default_exchange="default",
     task_default_routing_key="default",
     task_create_missing_queues=False,
-    task_routes=[partitions.route],
+    task_routes=[partitions.route, {"agents.tasks.*": {"queue": "agents"}}],
     timezone=settings.TIME_ZONE,
     enable_utc=True,
     # One leader at a time, however many schedulers run; a leader that froze is replaced after the lock's time.
