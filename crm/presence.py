@@ -39,25 +39,26 @@ def _key(ref: Ref) -> str:
     return f"vigente:here:{ref}"
 
 
-def enter(ref: Ref, *, user: Any, doing: str = "") -> None:
-    """A sign of life; the others are told only if something is new."""
-    entry = json.dumps({"name": str(user), "doing": doing[:40], "at": int(time.time())})
+GONE = "gone"
+
+
+def enter(ref: Ref, *, user: Any, doing: str = "", sent: int = 0) -> None:
+    """A sign of life, or of leaving (`GONE`); the others are told only if something is new.
+
+    `sent` is the page's own clock: signs overtake each other on the way, and one that is older than the last is
+    dropped, so that nobody comes back by a late sign. Without it the sign counts in any case.
+    """
+    entry = json.dumps({"name": str(user), "doing": doing[:40], "at": int(time.time()), "sent": sent})
     try:
-        before = live.client().hget(_key(ref), str(user.pk))
+        before: Any = live.client().hget(_key(ref), str(user.pk))
+        if before and sent and sent < json.loads(before)["sent"]:
+            return
         pipe = live.client().pipeline(transaction=False)
         pipe.hset(_key(ref), str(user.pk), entry)
         pipe.expire(_key(ref), TTL * 2)
         if _is_news(before, doing):
             pipe.publish(CHANNEL, str(ref))
         pipe.execute()
-    except redis.RedisError as error:
-        logger.info("Presence is not shown: %s", error)
-
-
-def leave(ref: Ref, *, user: Any) -> None:
-    try:
-        live.client().hdel(_key(ref), str(user.pk))
-        live.client().publish(CHANNEL, str(ref))
     except redis.RedisError as error:
         logger.info("Presence is not shown: %s", error)
 
@@ -77,7 +78,7 @@ def people(entries: dict[bytes, bytes], *, without: str) -> list[Person]:
     here = []
     for raw_key, raw in entries.items():
         key, entry = raw_key.decode(), json.loads(raw)
-        if key != without and time.time() - entry["at"] < TTL:
+        if key != without and entry["doing"] != GONE and time.time() - entry["at"] < TTL:
             here.append(Person(key=key, name=entry["name"], doing=entry["doing"]))
     return sorted(here, key=lambda person: (not person.busy, person.name))[:AT_MOST]
 

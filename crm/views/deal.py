@@ -41,6 +41,7 @@ class Fact:
     """The open edit."""
     fresh: timeline.Entry | None = None
     """Who else changed it a moment ago."""
+    empty: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,9 @@ def facts(
             and not (entry.by.is_person and entry.by.key == str(viewer.pk))
             and entry.version != 1
         )
-        found.append(Fact(name=name, input=open_input, fresh=entry if news else None))
+        value = getattr(deal, Opportunity._meta.get_field(name).attname)  # type: ignore[union-attr]
+        empty = value is None or value == "" or value == []
+        found.append(Fact(name=name, input=open_input, fresh=entry if news else None, empty=empty))
     return found
 
 

@@ -145,9 +145,7 @@ def here(request: HttpRequest) -> HttpResponse:
     if ref is None:
         raise BadRequest("Which record?")
     visible(ref, user)
-    doing = request.POST.get("doing", "")
-    if doing == "gone":
-        presence.leave(ref, user=user)
-    else:
-        presence.enter(ref, user=user, doing=doing)
+    sent = request.POST.get("sent", "")
+    clock = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 16 else 0
+    presence.enter(ref, user=user, doing=request.POST.get("doing", ""), sent=clock)
     return HttpResponse(status=204)

@@ -123,6 +123,9 @@ def settle(request: HttpRequest) -> HttpResponse:
     submission = submit(
         request, action=record.action, params=params, subject=subject, settles=record.pk, source=record.source
     )
+    if submission.outcome and submission.outcome.settled.unchanged:
+        messages.info(request, _("What is in force stays; nothing was written."))
+        return _finished(request, done_url)
     if (
         answer := settle_or(
             request, submission, subject=subject, action=record.action, params=params, done_url=done_url

@@ -48,14 +48,15 @@
   });
   const release = () => $$("form[data-sent]").forEach((form) => { if (!form.matches("[data-settle]")) delete form.dataset.sent; });
   document.addEventListener("htmx:afterRequest", (event) => {
-    event.detail.elt.removeAttribute("data-flying");
+    const asker = event.detail.requestConfig?.elt ?? event.detail.elt; // it may have left the page with its answer
+    asker.removeAttribute("data-flying");
     if (event.detail.requestConfig?.verb === "post") {
       flying = Math.max(0, flying - 1);
       if (!flying && waiting) { waiting = false; setTimeout(() => { if (forced || wanted > version()) refresh(); }); }
     }
     // 409: the form waits behind the choice; settled it is done, kept it is open again.
     if (event.detail.xhr?.status !== 409) {
-      const form = event.detail.elt.closest?.("form");
+      const form = asker.closest?.("form");
       if (form) delete form.dataset.sent;
     }
   });
@@ -68,16 +69,20 @@
       event.detail.shouldSwap = false;
       return;
     }
-    const active = document.activeElement;
-    if (part.contains(active)) held = { part: part.id, id: active.id, value: active.value, tag: active.tagName };
+    if (part.contains(document.activeElement)) hold(part, document.activeElement.id);
   });
-  document.addEventListener("htmx:oobAfterSwap", () => {
-    if (!held || document.activeElement !== document.body) return;
+  // The focus returns to where one was, once all parts of an answer are in place.
+  const hold = (part, id = "") => {
+    held = { part: part.id, id };
+    setTimeout(restore);
+  };
+  const restore = () => {
+    if (!held || ![document.body, null].includes(document.activeElement)) return;
     const part = document.getElementById(held.part);
-    const again = (held.id && document.getElementById(held.id)) || $(".value, button, summary, input:not([type=hidden])", part ?? document);
+    const there = (held.id && document.getElementById(held.id)) || (part && $(".value, button, summary, input:not([type=hidden])", part));
     held = null;
-    again?.focus({ preventScroll: true });
-  });
+    there?.focus({ preventScroll: true });
+  };
 
   // ---- the page's parts
 
@@ -119,11 +124,12 @@
     wanted = Math.max(wanted, change.version);
     news();
   });
-  const renew = () => { forced = true; refresh(); };
-  document.addEventListener("vigente:refresh", renew);
+  const renew = () => { forced = true; return refresh(); };
+  document.addEventListener("vigente:refresh", () => renew());
   document.addEventListener("vigente:settled", () => {
     $("#settle")?.replaceChildren();
-    if ($("#shown")?.dataset.parts) renew();
+    const settled = $("form[data-sent]")?.closest("[id]");
+    if ($("#shown")?.dataset.parts) renew().then(() => { if (settled) hold(settled); });
     else location.reload();
   });
   const tell = (change) => document.dispatchEvent(new CustomEvent("vigente:changed", { detail: change }));
@@ -221,6 +227,7 @@
     const sign = new FormData();
     sign.set("subject", subject());
     sign.set("doing", what);
+    sign.set("sent", Date.now());
     sign.set("csrfmiddlewaretoken", token());
     told = what;
     navigator.sendBeacon(live.dataset.here, sign);

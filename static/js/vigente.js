@@ -209,12 +209,15 @@
       if (event.detail.requestConfig?.verb !== "get" || name === "htmx:responseError") say("unsaved");
     });
   }
-  // A row that opens takes the focus into its field; one that closes leaves it where it was opened.
+  // A row that opens takes the focus into its field; one that is cancelled leaves it where it was opened.
   document.addEventListener("htmx:load", (event) => {
     const row = event.detail.elt;
     const field = row.matches?.("[data-editing]") && $("input:not([type=hidden]), select, textarea", row);
     if (field) { field.focus(); field.select?.(); }
-    else if (document.activeElement === document.body) $(":scope[id^=fact-] .value", row)?.focus({ preventScroll: true });
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const { requestConfig, target } = event.detail;
+    if (requestConfig?.elt.matches("[data-cancel]")) $(".value", document.getElementById(target.id))?.focus({ preventScroll: true });
   });
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.detail.target?.id === "settle") $("[data-focus]", event.detail.target)?.focus();
@@ -237,5 +240,6 @@
   setInterval(tick, 10_000);
 
   watchToasts();
+  if (!location.hash) $("[data-editing] :is(input:not([type=hidden]), select, textarea)")?.focus();
   if ($("[data-settle] [data-focus]")) $("[data-settle] [data-focus]").focus({ preventScroll: true });
 }
