@@ -34,6 +34,10 @@ REVIEWED = {
         "Pipeline.objects.create": "a new pipeline of a scratch database",
         "Stage.objects.create": "its stages, in the same transaction",
     },
+    "conflicts/delivery.py": {"was.update": "an outgoing message, by compare-and-swap on state and holder"},
+    "conflicts/running.py": {"mine.update": "a job, by compare-and-swap on its claim"},
+    "conflicts/watching.py": {"silent.update": "jobs whose holder is silent"},
+    "crm/views/saved_views.py": {"view.delete": "a person's own view of a list"},
     "crm/sample/loading.py": {
         "Pipeline.objects.create": "a new pipeline of an empty workspace",
         "Stage.objects.create": "its stages, in the same transaction",
@@ -49,6 +53,9 @@ REVIEWED = {
     "agents/sweeps.py": {"run.save": "the record of a sweep, written by the sweep that made it"},
 }
 
+EXPERIMENTS = "config/lab/"
+"""`manage.py race` does it the naive way on purpose, beside the guarded one, in a scratch database of its own."""
+
 SQL_BY_ANOTHER_NAME = (".objects.raw", ".RawSQL", ".objects.extra", "cursor.executemany", "cursor.copy")
 
 HOSTS = {
@@ -57,7 +64,6 @@ HOSTS = {
     "www.w3.org",  # names of XML vocabularies in SVG
     "www.apache.org",  # the license
     "testserver",
-    "{host",  # an f-string
     "host",  # in sentences that say what an address looks like
 }
 NOBODYS = ("example.org", "example.com", "example.net", ".example", ".invalid", ".test")
@@ -134,7 +140,7 @@ def test_subjects_are_written_by_the_kernel_alone(room: str) -> None:
     for file, tree in sources(room):
         for call in writing_calls(tree):
             what = ast.unparse(call.func)
-            if model_of(call.func) in OTHERS or what in REVIEWED.get(file, {}):
+            if file.startswith(EXPERIMENTS) or model_of(call.func) in OTHERS or what in REVIEWED.get(file, {}):
                 continue
             wrong.append(f"{file}:{call.lineno} {what}")
     assert wrong == []
@@ -159,9 +165,20 @@ def test_above_the_kernel_sql_only_reads() -> None:
                 sql = node.args[0] if node.args else None
                 if sql is None and ast.unparse(node.func) == "pipe.execute":
                     continue  # Redis
-                if not (isinstance(sql, ast.Constant) and str(sql.value).lstrip().upper().startswith("SELECT")):
+                if not _only_reads(tree, sql):
                     wrong.append(f"{file}:{node.lineno} {ast.unparse(node)[:80]}")
     assert wrong == []
+
+
+def _only_reads(tree: ast.Module, sql: ast.expr | None) -> bool:
+    """A constant, written there or under a name in the same module, that reads."""
+    if isinstance(sql, ast.Name):
+        named = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == sql.id]
+        sql = named[0] if len(named) == 1 else None
+    if not (isinstance(sql, ast.Constant) and isinstance(sql.value, str)):
+        return False
+    text = sql.value.strip().upper()
+    return text.startswith(("SELECT", "WITH")) and not re.search(r"\b(INSERT|UPDATE|DELETE|ALTER|TRUNCATE)\b", text)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +232,8 @@ def test_the_project_names_no_host_but_its_own() -> None:
             continue
         for address in re.findall(r"\bhttps?://([^\s/\"'<>:)\]}`\\]+)", text):
             host = address.lower().partition("@")[2] or address.lower()
-            if host not in HOSTS and not host.endswith(NOBODYS):
+            host = host.partition("{")[0]  # the rest is put in by an f-string
+            if host and host not in HOSTS and not host.endswith(NOBODYS):
                 wrong += [f"{path.relative_to(ROOT)}: {address}"]
     assert wrong == []
 
