@@ -1,8 +1,9 @@
 """The event log: who saved what to which case and when, as saves that know what their writer had seen.
 
 A log says when something was saved, not when its writer had opened the record. We derive it: a writer has seen their
-own saves, and whatever was saved more than so many minutes (THINKING) before they saved themselves; what others saved within that time
-lay between their reading and their saving. So both writers of a near pair have read before either saves.
+own saves, and whatever was saved more than some minutes (THINKING) before they saved themselves; what others saved
+within that time lay between their reading and their saving. So both writers of a near pair have read before either
+saves.
 
 What a save changed is the difference between its row and the row before it. Next: `config/lab/replaying.py`.
 """

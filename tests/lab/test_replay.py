@@ -107,5 +107,15 @@ def test_the_usual_way_loses_some_of_them() -> None:
     assert replaying.replay(log.read(LOG, limit=500), Mode.NAIVE).lost_updates > 0
 
 
-def test_thinking_is_what_the_log_calls_a_near_pair() -> None:
-    assert dt.timedelta(minutes=2) == log.THINKING
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("unheard")
+def test_who_had_the_record_open_for_an_hour_does_not_open_again_what_was_closed_meanwhile(tmp_path: Path) -> None:
+    rows = (
+        "C1,2016-02-29T08:00,U1,human,Active,R1,G1,3,true",
+        "C1,2016-02-29T09:00,J1,automation,Closed,R1,G1,3,true",
+        "C1,2016-02-29T09:08,U2,human,New,R1,G1,3,true",
+    )
+    cases = log.read(written(tmp_path / "log.csv", *rows), thinking=dt.timedelta(hours=1))
+    # Of two at once either may be first; the second finds that the state has moved and is asked.
+    tally = replaying.replay(cases, Mode.GUARDED)
+    assert (tally.applied, tally.conflicts, tally.lost_updates) == (1, 1, 0)
