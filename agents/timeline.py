@@ -50,4 +50,6 @@ def _of(row: Recommendation) -> Iterator[Entry]:
 
 
 def _entry(at: dt.datetime, by: Actor, sentence: Sentence, *, said: str = "") -> Entry:
-    return Entry(at=at, by=by, lines=(Line(words=str(sentence), said=said),))
+    words = str(sentence)
+    # It follows the name of who did it.
+    return Entry(at=at, by=by, lines=(Line(words=words[:1].lower() + words[1:], said=said),))
