@@ -264,6 +264,14 @@ class TestRecovery:
         assert now(job).state == "running"
         assert watching.watch().recovered == 1
 
+    def test_one_that_has_beaten_since_the_watch_looked_keeps_its_work(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        job = chore("k")
+        held = running.claim(partition(job))
+        assert held is not None
+        monkeypatch.setattr(watching, "_ended", lambda: [job.pk])  # what it saw a moment ago
+        assert watching.watch().recovered == 0
+        assert running.done(held)
+
     def test_a_broken_claim_is_taken_up(self) -> None:
         job = chore("k")
         assert running.claim(partition(job)) is not None

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery import current_app
+from django.db import connection
 from redis import Redis
 
 from config import embedded
-from conflicts import jobs
+from conflicts import bell, jobs, partitions
 from conflicts.models import Conflict, Job, JobEvent, LeaseEvent
 from conflicts.refs import Ref
 from crm.models import Activity
@@ -121,18 +123,12 @@ def test_a_message_delivered_again_while_its_first_copy_runs(start: Start, place
     start("pair", concurrency=2).ready()
     log("held", deal, hold=True)
     assert promptly(file(place, "begun-1-*"))
-    ring(work.LOG, "held", Job.objects.get(key="held").slot)
+    assert bell.ring(work.LOG, "held", slot=Job.objects.get(key="held").slot)
     assert promptly(lambda: Job.objects.get(key="held").late_bells == 1)
     (place / "go").touch()
     assert promptly(lambda: state("held") == "done")
     assert (written("held"), Job.objects.get(key="held").attempts) == (1, 1)
     assert len(list(place.glob("begun-*"))) == 1
-
-
-def ring(kind: str, key: str, slot: int) -> None:
-    from conflicts import bell
-
-    assert bell.ring(kind, key, slot=slot)
 
 
 def test_a_message_that_never_came_is_made_up_for(start: Start, broker: Redis) -> None:
@@ -144,10 +140,6 @@ def test_a_message_that_never_came_is_made_up_for(start: Start, broker: Redis) -
 
 
 def test_strange_messages_do_no_harm(start: Start, broker: Redis) -> None:
-    from celery import current_app
-
-    from conflicts import partitions
-
     start("only").ready()
     for args, kwargs in [
         ((work.LOG, "never was"), {}),
@@ -186,3 +178,37 @@ def test_a_broker_flushed_and_restarted_and_a_worker_killed_in_the_middle_of_the
     for deal in deals:
         of_deal = list(Activity.objects.filter(opportunity_id=deal.pk).order_by("id").values_list("text", flat=True))
         assert of_deal == sorted(of_deal, key=lambda key: int(key.partition(":")[2]))
+
+
+def test_a_worker_asked_to_stop_finishes_what_it_has_begun(start: Start, place: Path) -> None:
+    deal = Ref.of(cast.deal())
+    worker = start("only").ready()
+    log("held", deal, hold=True)
+    assert promptly(file(place, "begun-1-*"))
+    os.kill(worker.process.pid, signal.SIGTERM)
+    assert promptly(lambda: "Warm shutdown" in worker.said())
+    (place / "go").touch()
+    assert worker.process.wait(60) == 0
+    assert (state("held"), written("held"), Job.objects.get(key="held").attempts) == ("done", 1, 1)
+
+
+def test_a_database_restarted_in_the_middle_of_the_work(start: Start, place: Path) -> None:
+    deal = Ref.of(cast.deal())
+    start("only").ready()
+    log("held", deal, hold=True)
+    assert promptly(file(place, "begun-1-*"))
+    connection.close()
+    embedded.postgres.stop(embedded.home())
+    embedded.postgres.start(embedded.home(), say=lambda line: None)
+    (place / "go").touch()
+    assert promptly(lambda: state("held") == "done")
+    assert written("held") == 1
+
+
+def test_work_is_taken_while_the_broker_is_away(start: Start, broker: Redis) -> None:
+    embedded.redis.stop(embedded.home())
+    log("unrung", Ref.of(cast.deal()))
+    assert state("unrung") == "queued"
+    embedded.redis.start(embedded.home(), say=lambda line: None)
+    start("only")
+    assert promptly(lambda: state("unrung") == "done")
