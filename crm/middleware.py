@@ -31,7 +31,7 @@ def viewer(get_response: Handler) -> Handler:
         user = request.user if request.user.is_authenticated else None
         language = (user.language if user else "") or translation.get_language_from_request(request)
         with translation.override(language), timezone.override(zone_of(user)):
-            request.LANGUAGE_CODE = language  # type: ignore[attr-defined]
+            request.LANGUAGE_CODE = language
             response = get_response(request)
         response.headers.setdefault("Content-Language", language)
         return response

@@ -272,16 +272,19 @@ def _evidence(
     for d in (d for record in found for d in record.differences):
         shower.learn(d["field"], d["proposed"])
     for record in found:
-        yield Entry(at=record.opened_at, by=record.intended_by, lines=(_told(record, shower),), **_badge(record))
+        badge, tone = _badge(record)
+        lines = (_told(record, shower),)
+        yield Entry(at=record.opened_at, by=record.intended_by, lines=lines, badge=badge, tone=tone)
 
 
-def _badge(record: Conflict) -> dict[str, str]:
+def _badge(record: Conflict) -> tuple[str, str]:
+    """The word for how it ended, and its tone."""
     if record.result == "superseded":
         tone = "agent" if record.intended_by.kind == "agent" else ""
-        return {"badge": _("overtaken"), "tone": tone}
+        return _("overtaken"), tone
     if record.closed_at is None:
-        return {"badge": _("waits for a decision"), "tone": "warn"}
-    return {"badge": _("not done") if record.result == "refused" else _("settled"), "tone": ""}
+        return _("waits for a decision"), "warn"
+    return (_("not done") if record.result == "refused" else _("settled")), ""
 
 
 def _told(record: Conflict, shower: Shower) -> Line:

@@ -98,7 +98,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 @requires_csrf_token
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without the frame: whatever broke may be what the frame needs."""
-    return render(None, "errors/plain.html", {**words(500), "status": 500}, status=500)  # type: ignore[arg-type]
+    return render(None, "errors/plain.html", {**words(500), "status": 500}, status=500)
 
 
 def no_csrf(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -56,7 +56,7 @@ def visible(ref: Ref, user: User) -> VersionedModel:
     found = rows.filter(pk=ref.pk).first()
     if found is None:
         raise Http404
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 @require_safe

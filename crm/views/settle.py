@@ -60,7 +60,7 @@ def settle_or(
     if outcome.result is Result.SUPERSEDED:
         messages.info(request, str(outcome.sentence))
         return None
-    record = Conflict.objects.filter(pk=outcome.record).first()
+    record = Conflict.objects.filter(pk=outcome.record or 0).first()
     if record is None or subject is None:
         return errors.page(request, 409, happened=str(outcome.sentence or ""), back=done_url)
     return show(request, record, subject=subject, done_url=done_url)

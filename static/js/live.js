@@ -175,6 +175,7 @@
     };
   };
 
+  // Ask what changed. Gives whether the server was reached, and whether this page is behind.
   const check = async () => {
     const url = new URL(live.dataset.check, location.href);
     if (subject()) url.searchParams.set("subject", subject());
@@ -183,36 +184,42 @@
       const answer = await fetch(url, { headers: { Accept: "application/json" }, redirect: "error" });
       if (!answer.ok) throw new Error(answer.status);
       const body = await answer.json();
+      const behind = body.changed.some((change) => !subject() || change.version > version());
       since = body.now;
       fresh = Date.now();
       body.changed.forEach(tell);
-      return true;
-    } catch { return false; }
+      return { reached: true, behind };
+    } catch { return { reached: false, behind: false }; }
   };
 
   setInterval(async () => {
     if (document.hidden || live.dataset.live !== "cut") return;
-    const reached = await check();
+    const { reached } = await check();
     if (!reached && !noted && Date.now() - cutAt > 20_000) {
       noted = true;
       $("#notice")?.append($("#w-cut").content.cloneNode(true));
     }
   }, 10_000);
 
-  // A page left open overnight says so before anybody works on it.
+  // A page that nobody looks at gives its stream back (a browser has only a few per site) and asks when it is seen
+  // again. One that was left for long says so, before anybody works on it.
   const OLD = 30 * 60_000;
+  let rest = 0;
   const returned = async () => {
-    if (document.hidden || Date.now() - fresh < OLD) return;
     const opened = new Date(fresh);
-    const reached = await check();
-    if (!$("[data-old]") && (!reached || $("#shown"))) {
-      const note = $("#w-old").content.cloneNode(true);
-      $("[data-since]", note).textContent = opened.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
-      $("#notice")?.append(note);
-    }
+    const { reached, behind } = await check();
+    if (!source || source.readyState === EventSource.CLOSED) connect();
+    if (Date.now() - opened < OLD || $("[data-old]") || (reached && !behind)) return;
+    const note = $("#w-old").content.cloneNode(true);
+    $("[data-since]", note).textContent = opened.toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+    $("#notice")?.append(note);
   };
-  document.addEventListener("visibilitychange", returned);
-  window.addEventListener("pageshow", (event) => { if (event.persisted) { connect(); check(); } });
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(rest);
+    if (document.hidden) rest = setTimeout(() => { source?.close(); source = null; }, 30_000);
+    else returned();
+  });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { connect(); returned(); } });
   window.addEventListener("pagehide", () => source?.close());
 
   // ---- who is here

@@ -108,7 +108,7 @@
     if (event.target !== palette()) return;
     if (event.newState === "open") {
       $$("#palette [data-press]").forEach((way) => {
-        way.hidden = way.dataset.press !== "z" && !shown($(`[data-key="${way.dataset.press}"]:not([data-press])`));
+        way.hidden = !"z?".includes(way.dataset.press) && !shown($(`[data-key="${way.dataset.press}"]:not([data-press])`));
       });
       filter();
       $("#palette-q").focus();
@@ -145,6 +145,7 @@
     const settle = $("[data-settle]");
     const target = $$(`[data-key="${key}"]`, settle ?? document).find(shown);
     if (target) return target.click(), true;
+    if (key === "?") return $("#keys").showPopover(), true;
     if (key === "z" && window.vigente?.undo) return window.vigente.undo(), true;
     return false;
   };

@@ -203,3 +203,30 @@ def test_a_lost_connection_says_so_and_keeps_what_was_typed(visit: Visit, said: 
     expect(page.locator("#line")).to_contain_text("A long talk")
     assert Activity.objects.get(opportunity=deal).text == "A long talk"
     said[:] = [line for line in said if not line.startswith("htmx:")]  # htmx notes the request that never arrived
+
+
+def test_a_page_left_open_overnight_says_so_before_anybody_works_on_it(visit: Visit) -> None:
+    deal = cast.deal(amount="1")
+    page = visit(cast.alice(), "/preferences/")
+    page.clock.install()
+    page.goto(f"/deals/{deal.pk}/")
+    wait_live(page)
+    hide = """(hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+                            document.dispatchEvent(new Event('visibilitychange')); }"""
+    page.evaluate(hide, True)
+    page.clock.fast_forward("14:00:00")
+    cast.propose("opportunity.edit", deal, by=cast.bob(), amount="2")
+    page.evaluate(hide, False)
+    expect(page.locator("[data-old]")).to_contain_text("Open since")
+    expect(page.locator("[data-old]")).to_contain_text("Things have changed since.")
+    page.click("[data-old] a")
+    expect(page.locator("[data-old]")).to_have_count(0)
+    expect(page.locator("#head")).to_contain_text("v2")
+
+
+def test_the_list_of_keys_opens_from_the_palette(visit: Visit) -> None:
+    page = visit(cast.alice(), "/preferences/")
+    page.keyboard.press("Control+k")
+    page.click("#palette button:has-text('All keys')")
+    expect(page.locator("#keys")).to_be_visible()
+    expect(page.locator("#palette")).to_be_hidden()
