@@ -5,15 +5,19 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 
 from agents.models import AutonomyPolicy, Recommendation, SweepRun, Verdict
 from conflicts import actions
 from conflicts.actors import Actor
+from conflicts.admin import evidence
 from conflicts.admin.columns import display
 from conflicts.admin.read_only import ReadOnlyAdmin
 from conflicts.admin.seen import SeenForm
+from conflicts.admin.words import label
 from conflicts.exceptions import UnknownAction
 from conflicts.sentences import Sentence
 from crm.admin.people import KeptByAdministrators
@@ -31,6 +35,13 @@ TONES = {
 }
 
 
+def words_for(action: str) -> str:
+    try:
+        return str(actions.get(action).words)
+    except UnknownAction:
+        return action
+
+
 def of_my_deals(found: Any, request: HttpRequest) -> Any:
     user = request.user
     if not isinstance(user, User):
@@ -45,11 +56,11 @@ class RecommendationAdmin(ReadOnlyAdmin):
     list_filter = ("state", "rule")
     search_fields = ("opportunity__name",)
     ordering = ("-id",)
-    readonly_fields = ("what", "reasons", "agent_name", "decider", "overtaker")
+    readonly_fields = ("what", "reasons", "agent_name", "rests_on", "would_do", "decider", "overtaker")
     fieldsets = (
         (None, {"fields": ("what", "reasons", ("opportunity", "state"), ("agent_name", "rule", "priority"))}),
-        (_("What it rests on"), {"fields": (("version_read", "read_at"), "basis")}),
-        (_("What it would do"), {"fields": (("action", "revision"), "params")}),
+        (_("What it rests on"), {"fields": ("rests_on", ("version_read", "read_at"))}),
+        (_("What it would do"), {"fields": ("would_do", "revision")}),
         (
             _("What became of it"),
             {
@@ -81,6 +92,22 @@ class RecommendationAdmin(ReadOnlyAdmin):
     @display(description=_("agent"))
     def agent_name(self, obj: Recommendation) -> str:
         return Actor.parse(obj.agent).name
+
+    @display(description=_("read"))
+    def rests_on(self, obj: Recommendation) -> str:
+        """Each record with the version that was read, and what of it the suggestion rests on."""
+        lines = []
+        for read in obj.reads:
+            model = read.subject.model
+            said = [f"{what}: {value}" for what, value in evidence.described(model, read.values)]
+            said += [label(model, aspect) for aspect in sorted(read.aspects)]
+            lines.append((f"{model._meta.verbose_name} v{read.version}", ", ".join(said)))
+        return format_html_join(mark_safe("<br>"), "<b>{}</b> {}", lines)
+
+    @display(description=_("action"))
+    def would_do(self, obj: Recommendation) -> str:
+        said = ", ".join(f"{what}: {value}" for what, value in evidence.described(Opportunity, obj.params))
+        return format_html("<b>{}</b> {}", words_for(obj.action), said)
 
     @display(description=_("decided by"))
     def decider(self, obj: Recommendation) -> str:
@@ -135,7 +162,4 @@ class AutonomyPolicyAdmin(KeptByAdministrators, ModelAdmin):
 
     @display(description=_("what"))
     def words(self, obj: AutonomyPolicy) -> str:
-        try:
-            return str(actions.get(obj.action).words)
-        except UnknownAction:
-            return "–"
+        return words_for(obj.action)

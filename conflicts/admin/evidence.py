@@ -5,6 +5,7 @@ Next in the flow: `templates/admin/conflicts/conflict/detail.html`.
 """
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,15 +89,21 @@ def of(record: Conflict, *, money: Money | None = None) -> Evidence:
         sides=[_side(words, model, record, difference) for difference in record.differences] if model else [],
         moved=[_moved(words, record, change) for change in reversed(record.changes)],
         action=_action_words(record.action),
-        params=[(label(model, name), _param(words, model, name, value)) for name, value in record.params.items()]
-        if model
-        else [],
+        params=described(model, record.params, words=words) if model else [],
         policy_owner=policy.owner if policy and record.differences else "",
         policy_version=policy.version if policy and record.differences else None,
         rule=record.rule,
         settled_by=Actor.parse(record.closed_by).name,
         resolution=str(RESOLUTIONS.get(record.resolution, record.resolution)),
     )
+
+
+def described(
+    model: type[VersionedModel], params: Mapping[str, Any], *, words: Words | None = None
+) -> list[tuple[str, str]]:
+    """The params of an action on a subject of `model`, or fields of one, in words: what, and what it says."""
+    words = words or Words()
+    return [(label(model, name), _param(words, model, name, value)) for name, value in params.items()]
 
 
 def _model(name: str) -> type[VersionedModel] | None:
