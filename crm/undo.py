@@ -5,6 +5,7 @@ field which somebody changed since is left alone and said so. What cannot be tak
 Next in the flow: `crm/views/undo.py`.
 """
 
+import datetime as dt
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,14 +37,18 @@ class Reversal:
     """The fields that are set back: whoever changed one of them since has the last word."""
 
 
-def last_own(subject: VersionedModel, *, by: Actor) -> int:
-    """The newest version that `by` wrote. Raises CannotUndo."""
+LATELY = dt.timedelta(hours=1)
+"""A key pressed by mistake must not take back what was done last week."""
+
+
+def last_own(subject: VersionedModel, *, by: Actor, now: dt.datetime) -> int:
+    """The newest version that `by` wrote, if that was lately. Raises CannotUndo."""
     events = history.events_of(type(subject))._default_manager.filter(
-        pgh_obj_id=subject.pk, changed_by__startswith=f"{by.kind}:{by.key}:"
+        pgh_obj_id=subject.pk, changed_by__startswith=f"{by.kind}:{by.key}:", changed_at__gt=now - LATELY
     )
     version = events.order_by("-version").values_list("version", flat=True).first()
     if version is None:
-        raise CannotUndo(_("You have changed nothing here that could be taken back."))
+        raise CannotUndo(_("You have changed nothing here in the last hour that could be taken back."))
     return int(version)
 
 

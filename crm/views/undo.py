@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
@@ -27,7 +28,7 @@ def undo(request: HttpRequest) -> HttpResponse:
     subject = visible(ref, request.user)  # type: ignore[arg-type]
     by = actors.person(request.user)
     try:
-        plan = reversal(subject, _version(request) or last_own(subject, by=by), by=by)
+        plan = reversal(subject, _version(request) or last_own(subject, by=by, now=timezone.now()), by=by)
     except CannotUndo as why:
         messages.warning(request, str(why))
         return _answer(request)

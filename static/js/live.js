@@ -150,6 +150,7 @@
   let pause = 1000;
   let cutAt = 0;
   let noted = false;
+  let heard = false; // an open line is not enough: without its bus the server has nothing to say
 
   const show = (on) => {
     if (!live) return;
@@ -164,11 +165,12 @@
     const url = new URL(live.dataset.stream, location.href);
     if (subject()) url.searchParams.set("subject", subject());
     source = new EventSource(url);
-    source.addEventListener("ready", () => { show(true); pause = 1000; check(); });
+    source.addEventListener("ready", () => { heard = true; show(true); pause = 1000; check(); });
     source.addEventListener("changed", (event) => { fresh = Date.now(); tell(JSON.parse(event.data)); });
     source.addEventListener("here", (event) => { const place = $("#presence"); if (place) place.innerHTML = JSON.parse(event.data).html; });
     source.onerror = () => {
-      if (source.readyState !== EventSource.CLOSED) { setTimeout(() => { if (source.readyState !== EventSource.OPEN) show(false); }, 3000); return; }
+      heard = false;
+      if (source.readyState !== EventSource.CLOSED) { setTimeout(() => { if (!heard) show(false); }, 3000); return; }
       show(false);
       setTimeout(connect, pause);
       pause = Math.min(pause * 2, 60_000);

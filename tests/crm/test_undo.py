@@ -1,10 +1,14 @@
 """Undo takes one's own last change back as a new version, and leaves alone what somebody changed since."""
 
+import datetime as dt
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from conflicts import actors
 from crm.models import Contact, Opportunity, Task, User
+from crm.undo import CannotUndo, last_own
 from tests import cast
 from tests.crm.deal_pages import HTMX, form, signed_in, url, words
 
@@ -35,6 +39,14 @@ def test_without_a_version_it_is_the_newest_own_change() -> None:
     cast.propose("opportunity.edit", reload(deal), by=cast.bob(), decision="b")
     undo(deal, by=cast.alice())
     assert (reload(deal).amount, reload(deal).decision) == (1, "b")
+
+
+def test_without_a_version_a_change_of_yesterday_stays() -> None:
+    deal = cast.deal(amount="1")
+    cast.propose("opportunity.edit", deal, by=cast.alice(), amount="2")
+    with pytest.raises(CannotUndo, match="nothing here in the last hour"):
+        last_own(deal, by=actors.person(cast.alice()), now=timezone.now() + dt.timedelta(days=1))
+    assert last_own(deal, by=actors.person(cast.alice()), now=timezone.now()) == 2
 
 
 def test_a_field_that_somebody_changed_since_stays_and_is_told() -> None:
