@@ -18,7 +18,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from conflicts import actors
+from conflicts import actions, actors
 from conflicts.models import Conflict, VersionedModel
 from conflicts.outcomes import Outcome, Result
 from conflicts.refs import Ref
@@ -142,7 +142,7 @@ def typed_before(request: HttpRequest, subject: VersionedModel) -> dict[str, str
     text = request.GET.get("typed", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         return {}
-    record = Conflict.objects.filter(pk=int(text), subject_id=subject.pk).first()
+    record = _of_the_gate(pk=int(text), subject_id=subject.pk)
     if record is None or not record.intended_by.same_as(actors.person(request.user)):
         return {}
     mine = Clash(record, subject, viewer=request.user).merged
@@ -157,10 +157,15 @@ def _own_record(request: HttpRequest) -> Conflict:
     text = request.POST.get("record") or request.GET.get("record", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise Http404
-    record = Conflict.objects.filter(pk=int(text)).exclude(subject_id=None).first()
+    record = _of_the_gate(pk=int(text), subject_id__isnull=False)
     if record is None or not record.intended_by.same_as(actors.person(request.user)):
         raise Http404
     return record
+
+
+def _of_the_gate(**which: Any) -> Conflict | None:
+    """Work that failed and messages in doubt leave records too; in those there is no value to choose."""
+    return Conflict.objects.filter(action__in=list(actions.registered()), **which).first()
 
 
 def _renewed(record: Conflict, *, by: actors.Actor) -> None:

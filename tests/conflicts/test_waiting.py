@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conflicts import waiting
+from conflicts import actors, waiting
 from conflicts.models import Conflict
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
@@ -60,3 +60,23 @@ def test_a_refusal_that_needs_nobody_is_closed_as_it_is_written() -> None:
     note = waiting.note(matter(""), Sentence("not_allowed", {"who": "Ana"}))
     assert (note.result, note.resolution) == ("refused", "refused")
     assert not Conflict.objects.waiting().exists()
+
+
+def test_there_is_no_value_to_choose_in_it(client: Client) -> None:
+    """The page on which two values of a field are settled is for what was at the gate."""
+    deal = cast.deal()
+    mine = Matter(
+        key="k",
+        subject=str(Ref.of(deal)),
+        action="send:mailbox",
+        params={"text": "Hello"},
+        by=str(actors.person(cast.alice())),
+        source="outbox:1",
+    )
+    sentence = Sentence("delivery.unknown", {"destination": "mailbox"})
+    record = waiting.open_for_a_person(
+        mine, sentence, avoided=Sentence("delivery.unknown.avoided"), next_step=Sentence("next.look_there")
+    )
+    client.force_login(cast.alice())
+    assert client.get(reverse("settle"), {"record": record.pk}).status_code == 404
+    assert client.get(reverse("deal", args=[deal.pk]), {"edit": "all", "typed": record.pk}).status_code == 200
