@@ -197,9 +197,9 @@ def test_a_priority_is_a_sum_that_says_what_earned_it() -> None:
     wish = said(**LATE)
 
     assert [(points.count, str(points.why)) for points in wish.score] == [
-        (50, "a late next step"),
-        (5, "one for each day, at most 30"),
-        (10, "the amount"),
+        (50, "A late next step"),
+        (5, "One for each day, at most 30"),
+        (10, "The amount"),
     ]
     assert wish.priority == 65
 
