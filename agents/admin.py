@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from agents.models import AutonomyPolicy, Recommendation, SweepRun, Verdict
 from conflicts import actions
@@ -142,15 +143,16 @@ class VerdictAdmin(ReadOnlyAdmin):
         return str(Sentence.from_json(obj.why))
 
 
+def choices() -> list[tuple[str, Any]]:
+    """What may be chosen: the actions that change something which is there."""
+    found = [(name, action.words) for name, action in actions.registered().items() if not action.creates]
+    return sorted(found, key=lambda choice: str(choice[1]))
+
+
 class PolicyForm(SeenForm):
-    def clean_action(self) -> str:
-        """A policy for an action that is not registered would wait for ever."""
-        name = str(self.cleaned_data["action"])
-        try:
-            actions.get(name)
-        except UnknownAction as error:
-            raise ValidationError(str(error)) from None
-        return name
+    """A policy for an action that is not registered would wait for ever, so there is only a choice."""
+
+    action = forms.ChoiceField(label=_("action"), choices=choices, widget=UnfoldAdminSelectWidget)
 
 
 @admin.register(AutonomyPolicy)
