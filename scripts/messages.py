@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
@@ -40,17 +40,19 @@ MONTHS = (
 OF_DJANGO = (*DAYS, *(day[:3] for day in DAYS), *MONTHS)
 """Words that Django asks for under these names, said our own way: days and months are written small in Portuguese."""
 
-HEAD = """\
-msgid ""
-msgstr ""
-"Project-Id-Version: Vigente\\n"
-"Language: {locale}\\n"
-"Plural-Forms: {plurals}\\n"
-"MIME-Version: 1.0\\n"
-"Content-Type: text/plain; charset=utf-8\\n"
-"Content-Transfer-Encoding: 8bit\\n"
-
-"""
+OF_UNFOLD = (
+    *("Add row", "All applications", "Apply Filters", "Available shortcuts", "Changelist shortcuts", "Cancel"),
+    *("Command tool shortcuts", "Create new record", "Dark", "Date from", "Date to", "False", "Filters", "From"),
+    *("General", "Global shortcuts", "Go back", "Light", "Navigate", "Next", "No data", "No results found"),
+    *("Nothing matched your search", "Open command tool", "Open selection", "Open selection in new tab"),
+    *("Open shortcuts list", "Previous", "Recent searches", "Reset filters", "Return to site"),
+    *("Run the selected action", "Search apps and models...", "Select", "Select action", "Select action to run"),
+    *("Select record", "Select value", "Submit", "System", "This page yielded into no results.", "To"),
+    *("Toggle dark/light mode", "Toggle filter", "Toggle password visibility", "Toggle sidebar", "True"),
+    *("Type to search", "Value", "Welcome", "Welcome back to"),
+    "You have been successfully logged out from the administration",
+)
+"""Words of the admin's theme, which comes in English only."""
 
 Found = tuple[str, str | tuple[str, ...], list[str], str | None]
 
@@ -79,6 +81,8 @@ def found() -> Iterator[Found]:
             yield place, message, comments, context
     for name in OF_DJANGO:
         yield "django/utils/dates.py", name, [], None
+    for name in OF_UNFOLD:
+        yield "unfold", name, [], None
 
 
 def fresh() -> Catalog:
@@ -103,16 +107,32 @@ def renewed(path: Path) -> Catalog:
     return catalog
 
 
+def _head(catalog: Catalog) -> list[str]:
+    """Without day, writer and program: a file changes when its words do."""
+    return [
+        "Project-Id-Version: Vigente\n",
+        f"Language: {catalog.locale}\n",
+        f"Plural-Forms: {catalog.plural_forms}\n",
+        "MIME-Version: 1.0\n",
+        "Content-Type: text/plain; charset=utf-8\n",
+        "Content-Transfer-Encoding: 8bit\n",
+    ]
+
+
 def as_po(catalog: Catalog) -> bytes:
-    """Its head says no day, no writer and no program: the file changes when its words do."""
     out = io.BytesIO()
     write_po(out, catalog, width=118, omit_header=True, sort_by_file=True, include_lineno=False)
-    return HEAD.format(locale=catalog.locale, plurals=catalog.plural_forms).encode() + out.getvalue()
+    lines = "".join('"{}"\n'.format(line.replace("\n", "\\n")) for line in _head(catalog))
+    return f'msgid ""\nmsgstr ""\n{lines}\n'.encode() + out.getvalue()
+
+
+class _Messages(list[Message]):
+    charset = "utf-8"
 
 
 def as_mo(catalog: Catalog) -> bytes:
     out = io.BytesIO()
-    write_mo(out, catalog)
+    write_mo(out, _Messages([Message("", "".join(_head(catalog))), *list(catalog)[1:]]))
     return out.getvalue()
 
 

@@ -165,7 +165,7 @@ def _english() -> list[tuple[str, re.Pattern[str]]]:
 
 def _reads_portuguese(response: Any) -> None:
     html = response.content.decode()
-    assert '<html lang="pt-BR"' in html or '<html lang="pt-br"' in html
+    assert '<html lang="pt-BR"' in html
     assert [english for english, found in _english() if found.search(html)] == []
 
 

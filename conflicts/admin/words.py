@@ -14,8 +14,10 @@ from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
+from conflicts import sentences
 from conflicts.history import children_of
 from conflicts.models.versioned import ChildModel, VersionedModel
+from conflicts.sentences import Sentence
 from conflicts.values import Value
 
 NOTHING = "–"
@@ -109,7 +111,8 @@ def label(model: type[models.Model], name: str) -> str:
         for child in children_of(model):
             if child._meta.model_name == name:
                 return str(child._meta.verbose_name)
-    return name.replace("_", " ")
+    code = f"param.{name}"
+    return str(Sentence(code)) if sentences.known(code) else name.replace("_", " ")
 
 
 def _typed(field: Any, value: Any) -> str:

@@ -218,6 +218,12 @@ def _day(day: dt.date, today: dt.date) -> str:
 
 
 @register.filter
+def language_tag(code: str) -> str:
+    """`pt-br` as pages and readers aloud write it: "pt-BR"."""
+    return to_locale(code).replace("_", "-")
+
+
+@register.filter
 def day(value: dt.date | None) -> str:
     """A date without a time: "31 Oct", with the year where it is another one."""
     return _day(value, timezone.localdate()) if value else ""
