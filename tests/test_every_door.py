@@ -492,6 +492,7 @@ def test_a_sweep_makes_no_task_beside_one_that_somebody_plans_while_it_runs(
     if way == "command":
         call_command("sweep", "--json")
     else:
+        queue.loader.import_default_modules()
         queue.tasks["agents.tasks.sweep"].run()
 
     assert met, "the agent was meant to act by itself here"
