@@ -2,7 +2,8 @@
 
 Guarantees that no write lands on a state its author did not see, unless what moved is provably independent, and then it
 says so; that each effect happens at most once per idempotency key; and that everything not simply applied leaves
-evidence, in the same transaction. `commit` is `commit_many` of one: both ask the same six questions in the same order.
+evidence, in the same transaction. `commit` is `commit_many` of one: both ask the same six questions in the same order
+(1 to 5 in `conflicts/judging.py`).
 
     1. have I done this already?      ledger, by idempotency key
     2. am I still the one?            conflicts/leases.py: holder, fencing token, not expired
@@ -17,28 +18,22 @@ never wait for each other in a circle. The expected results of a race are return
 
 import datetime as dt
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from conflicts import actions, effects, guard, history, leases, records, writing
-from conflicts.actions import Action
-from conflicts.actors import Actor
+from conflicts import actions, effects, guard, judging, leases, ledger, records, writing
 from conflicts.batch import Answer, Batch
-from conflicts.exceptions import Clash, GoalMet, RuleBroken, Verdict
-from conflicts.merging import Merged, merge
-from conflicts.models import Conflict, LedgerEntry
-from conflicts.outcomes import Difference, Outcome, Result
-from conflicts.policies import Rule
+from conflicts.models import LedgerEntry
+from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal, subjects
 from conflicts.reading import Rows
 from conflicts.refs import Ref
-from conflicts.sentences import Sentence, aspects
+from conflicts.sentences import Sentence
 from conflicts.signals import Committed, committed
-from conflicts.values import native, plain, read
 from conflicts.work import Work
 
 logger = logging.getLogger(__name__)
@@ -122,14 +117,14 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     memo: dict[Any, Any] = {}
     for proposal, params in pairs:
         work = Work(proposal=proposal, params=params, now=now, memo=memo)
-        judged.append((work, _judge(work, locked, answered, held)))
+        judged.append((work, judging.judge(work, locked, answered, held)))
 
     writing.write([work for work, outcome in judged if outcome.written])
     effects.write([work for work, outcome in judged if outcome.written])
     outcomes = [_completed(work, outcome) for work, outcome in judged]
-    outcomes = _keep_evidence([work for work, _ in judged], outcomes, now)
-    _write_ledger(proposals, outcomes)
-    _close_settled(proposals, outcomes, now)
+    outcomes = records.keep([work for work, _ in judged], outcomes, now=now)
+    ledger.write(proposals, outcomes)
+    records.close_settled(proposals, outcomes, now=now)
     if settle:
         settle(list(zip(proposals, outcomes, strict=True)))
     _announce([work for work, _ in judged], outcomes)
@@ -164,134 +159,6 @@ def _sign(batch: Batch, proposal: Proposal) -> Answer:
     return batch.add(sql, [guard.ACTOR_SETTING, str(proposal.by)[:200]])
 
 
-def _judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], held: set[leases.Claim]) -> Outcome:
-    """Questions 1 to 5; with a written outcome, `work` holds what 6 is to write."""
-    proposal = work.proposal
-    action = actions.get(proposal.action)
-
-    # 1. Asked first: after its own success a harmless retry would look stale.
-    if entry := answered.get(proposal.key):
-        if entry.fingerprint != proposal.fingerprint:
-            return _outcome(work, Result.REFUSED, Sentence("key_reused"))
-        return Outcome.from_json(entry.answer).again()
-
-    missing = [r.subject for r in proposal.basis if r.subject not in locked]
-    if missing or (not proposal.basis and not action.creates):
-        return _outcome(work, Result.REFUSED, Sentence("gone"), state="version_conflict")
-    work.basis = {r.subject: locked[r.subject] for r in proposal.basis}
-    work.subject = locked[proposal.subject] if proposal.subject else None
-
-    # 2. Whoever lost the lease can do nothing more, even if it lives on and everything else still fits.
-    if proposal.lease and proposal.lease not in held:
-        leases.lost(proposal.lease, unit=proposal.source)
-        return _outcome(work, Result.REFUSED, Sentence("lease_expired"), state="lease_expired")
-
-    if forbidden := action.permits(proposal.by, work.subject):
-        return _outcome(work, Result.REFUSED, forbidden)
-
-    # 3. A yes is a yes to one content; whatever else is to be done was never approved.
-    if proposal.approval and proposal.approval.fingerprint != proposal.fingerprint:
-        return _outcome(
-            work,
-            Result.CONFLICT,
-            Sentence("approval_of_other_content"),
-            state="changed_during_approval",
-        )
-
-    touched = _look(work)
-    _merge(work, action)
-    try:
-        # 5 before the verdict of 4: "closed meanwhile" says more than "something moved".
-        action.check(work)
-        if touched:
-            raise Clash("rested_on", **_who_and_what(work, touched))
-        if work.differences:
-            raise Clash(
-                "not_mergeable",
-                **_who_and_what(work, {d.field for d in work.differences}),
-            )
-        if not (work.writes or action.writes_aspects or action.creates):
-            if work.overruled:
-                raise GoalMet("person_was_faster", **_who_and_what(work, work.overruled))
-            return _outcome(work, Result.APPLIED, unchanged=True)
-        action.apply(work)
-    except GoalMet as verdict:
-        return _told(work, Result.SUPERSEDED, verdict)
-    except RuleBroken as verdict:
-        return _told(work, Result.REFUSED, verdict)
-    except Clash as verdict:
-        return _told(work, Result.CONFLICT, verdict)
-
-    if work.result is Result.APPLIED and work.moved:
-        work.result = Result.REBASED
-    words = None if work.result is Result.APPLIED else Sentence(work.result.value, _who_and_what(work, None))
-    return _outcome(work, work.result, words)
-
-
-def _look(work: Work) -> set[str]:
-    """Question 4, first half: what moved since it was read, and which of it the decision rested on."""
-    touched: set[str] = set()
-    for basis in work.proposal.basis:
-        current = work.basis[basis.subject]
-        if current.version == basis.version:
-            continue
-        moved = history.changes_since(basis.subject, basis.version)
-        work.moved += moved
-        now_is = read(current, basis.values)
-        touched |= {name for name, value in basis.values.items() if now_is[name] != value}
-        touched |= basis.aspects & {change.aspect for change in moved}
-        if current.version < basis.version:
-            touched.add("version")  # read from a future that a restored backup has taken back
-    return touched
-
-
-def _merge(work: Work, action: Action) -> None:
-    """Question 4, second half: put each field that the proposal writes together with what is in force."""
-    wanted = dict(action.writes(work.params))
-    if not wanted or work.subject is None:
-        work.writes = wanted
-        return
-    basis = work.proposal.basis[0]
-    current = read(work.subject, wanted)
-    stale = work.subject.version != basis.version
-    known = {**(history.values_at(basis.subject, basis.version) or {}), **basis.values} if stale else current
-    base = {name: known.get(name) for name in wanted}  # a version that never was has no values
-    differences: list[Difference] = []
-    for name, value in wanted.items():
-        field = action.subject._meta.get_field(name)
-        rule = action.subject.policy.rule(name)
-        proposed = plain(value, field)  # type: ignore[arg-type]
-        if proposed == base[name] or (proposed == current[name] and rule is not Rule.ADD):
-            continue  # the author did not touch it, or both say the same
-        theirs = next((c.by for c in reversed(work.moved) if (c.subject, c.aspect) == (basis.subject, name)), "")
-        answer = merge(
-            rule=rule,
-            base=base[name],
-            current=current[name],
-            proposed=proposed,
-            theirs=Actor.parse(theirs),
-            mine=work.by,
-        )
-        if not isinstance(answer, Merged):
-            differences.append(
-                Difference(
-                    field=name,
-                    base=answer.base,
-                    current=answer.current,
-                    proposed=proposed,
-                )
-            )
-        elif answer.value != current[name]:
-            work.writes[name] = value if answer.value == proposed else native(action.subject, name, answer.value)
-            if base[name] != current[name]:
-                work.result = Result.MERGED
-        else:  # the rule keeps theirs: to be said, not to be passed over as "so already"
-            work.overruled.add(name)
-    if work.overruled and work.writes:
-        work.result = Result.MERGED
-    work.differences = tuple(differences)
-
-
 def _completed(work: Work, outcome: Outcome) -> Outcome:
     """The outcome with what only the writing could tell: keys and versions."""
     if not outcome.written:
@@ -303,47 +170,6 @@ def _completed(work: Work, outcome: Outcome) -> Outcome:
         version=work.subject.version,
         created=created,
     )
-
-
-def _keep_evidence(works: Sequence[Work], outcomes: Sequence[Outcome], now: dt.datetime) -> list[Outcome]:
-    kept = {
-        index: records.record(work.proposal, outcome, subject=work.subject, now=now)
-        for index, (work, outcome) in enumerate(zip(works, outcomes, strict=True))
-        if records.leaves_record(outcome)
-    }
-    if kept:
-        writing.insert(kept.values())
-    return [
-        replace(outcome, record=kept[index].pk) if index in kept else outcome for index, outcome in enumerate(outcomes)
-    ]
-
-
-def _write_ledger(proposals: Sequence[Proposal], outcomes: Sequence[Outcome]) -> None:
-    entries = [
-        LedgerEntry(
-            key=p.key,
-            fingerprint=p.fingerprint,
-            actor=str(p.by)[:200],
-            answer=outcome.as_json(),
-        )
-        for p, outcome in zip(proposals, outcomes, strict=True)
-        if p.key and outcome.result is not Result.DUPLICATE and not _key_reused(outcome)
-    ]
-    if entries:
-        writing.insert(entries)
-
-
-def _key_reused(outcome: Outcome) -> bool:
-    return outcome.sentence is not None and outcome.sentence.code == "key_reused"
-
-
-def _close_settled(proposals: Iterable[Proposal], outcomes: Iterable[Outcome], now: dt.datetime) -> None:
-    """Compare-and-swap on "still open": of two people who settle one conflict, the second finds it settled."""
-    for proposal, outcome in zip(proposals, outcomes, strict=True):
-        if proposal.settles and outcome.done:
-            Conflict.objects.filter(pk=proposal.settles, closed_at=None).update(
-                closed_at=now, closed_by=str(proposal.by)[:200], resolution="settled"
-            )
 
 
 def _announce(works: Sequence[Work], outcomes: Sequence[Outcome]) -> None:
@@ -365,53 +191,6 @@ def _announce(works: Sequence[Work], outcomes: Sequence[Outcome]) -> None:
 def _children(work: Work) -> Iterator[Any]:
     yield from (obj for obj in work.added if obj is not work.subject)
     yield from (child for child, _ in work.changed)
-
-
-def _told(work: Work, result: Result, verdict: Verdict) -> Outcome:
-    return _outcome(work, result, Sentence(verdict.code, verdict.facts), state=verdict.state)
-
-
-def _outcome(
-    work: Work,
-    result: Result,
-    sentence: Sentence | None = None,
-    *,
-    state: str = "",
-    unchanged: bool = False,
-) -> Outcome:
-    current = work.subject if work.proposal.basis else None
-    return Outcome(
-        result=result,
-        subject=work.proposal.subject,
-        version=current.version if current is not None else None,
-        sentence=sentence,
-        moved=work.moved,
-        differences=work.differences if result is Result.CONFLICT else (),
-        state=state or ("" if result is Result.APPLIED else _state(work)),
-        unchanged=unchanged,
-    )
-
-
-def _state(work: Work) -> str:
-    """Which of the eight states, where the check did not say: told by who moved it and who wanted to."""
-    if not work.moved:
-        return "needs_human_decision"
-    if Actor.parse(work.moved[-1].by).is_person and not work.by.is_person:
-        return "manual_action_detected"
-    if work.differences and not work.by.is_person:
-        return "merge_not_allowed"
-    return "version_conflict"
-
-
-def _who_and_what(work: Work, names: Iterable[str] | None) -> dict[str, Any]:
-    """The facts of a sentence: who moved it last, and which of the moved (all, or those in `names`) it is about."""
-    moved = [c for c in work.moved if names is None or c.aspect in names] or list(work.moved)
-    label = (moved[0].subject if moved else work.proposal.subject or Ref.of(work.subject)).label
-    shown = dict.fromkeys(c.aspect for c in moved) or dict.fromkeys(names or ())
-    return {
-        "who": Actor.parse(moved[-1].by).name if moved else "-",
-        "what": aspects(label, shown),
-    }
 
 
 def _sqlstate(error: Exception) -> str:

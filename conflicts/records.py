@@ -1,14 +1,17 @@
 """From an Outcome to its evidence: the Conflict row that is written in the same transaction."""
 
 import datetime as dt
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from conflicts import actions
+from conflicts import actions, writing
 from conflicts.models import Conflict
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal
 from conflicts.sentences import Sentence
 from conflicts.values import plain
+from conflicts.work import Work
 
 DECIDE_WITHIN = dt.timedelta(hours=24)
 
@@ -59,3 +62,26 @@ def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.dateti
         closed_by="" if waiting else "system:vigente:Vigente",
         resolution="" if waiting else outcome.result.value,
     )
+
+
+def keep(works: Sequence[Work], outcomes: Sequence[Outcome], *, now: dt.datetime) -> list[Outcome]:
+    """Write the rows that the outcomes leave, and give each outcome the key of its own."""
+    kept = {
+        index: record(work.proposal, outcome, subject=work.subject, now=now)
+        for index, (work, outcome) in enumerate(zip(works, outcomes, strict=True))
+        if leaves_record(outcome)
+    }
+    if kept:
+        writing.insert(kept.values())
+    return [
+        replace(outcome, record=kept[index].pk) if index in kept else outcome for index, outcome in enumerate(outcomes)
+    ]
+
+
+def close_settled(proposals: Sequence[Proposal], outcomes: Sequence[Outcome], *, now: dt.datetime) -> None:
+    """Compare-and-swap on "still open": of two people who settle one conflict, the second finds it settled."""
+    for proposal, outcome in zip(proposals, outcomes, strict=True):
+        if proposal.settles and outcome.done:
+            Conflict.objects.filter(pk=proposal.settles, closed_at=None).update(
+                closed_at=now, closed_by=str(proposal.by)[:200], resolution="settled"
+            )

@@ -19,7 +19,7 @@ from django.db import connection
 
 from agents import execution, recommendations, rights, states
 from config.lab import scratch, world
-from conflicts import actions, gate, guard, leases, reading, records, writing
+from conflicts import actions, guard, judging, leases, ledger, reading, records, writing
 from conflicts.merging import Merged
 
 
@@ -88,13 +88,13 @@ def unruled(action: str) -> Iterator[None]:
 @contextmanager
 def unread() -> Iterator[None]:
     """What moved is looked up, and nothing of it counts as rested upon."""
-    honest = gate._look
+    honest = judging.look
 
     def look(work: Any) -> set[str]:
         honest(work)
         return set()
 
-    with patch.object(gate, "_look", look):
+    with patch.object(judging, "look", look):
         yield
 
 
@@ -135,7 +135,7 @@ def without_index(name: str) -> Iterator[None]:
             cursor.execute(found[0])
 
 
-_JUDGE = partial(rewritten, gate)
+_JUDGE = partial(rewritten, judging)
 _IN_FORCE = partial(rewritten, leases)
 
 MUTANTS = [
@@ -168,19 +168,19 @@ MUTANTS = [
     Mutant(
         name="ledger_lookup",
         takes_out="the first question: have I done this already?",
-        out=partial(_JUDGE, ("_judge", "answered.get(proposal.key)", "None")),
+        out=partial(_JUDGE, ("judge", "answered.get(proposal.key)", "None")),
         lost=("message_redelivered",),
     ),
     Mutant(
         name="ledger_entry",
         takes_out="the ledger's row in the transaction of the effect",
-        out=partial(put, gate, "_write_ledger", lambda *args: None),
+        out=partial(put, ledger, "write", lambda *args: None),
         lost=("message_redelivered",),
     ),
     Mutant(
         name="key_fingerprint",
         takes_out="the comparison of the content under one key",
-        out=partial(_JUDGE, ("_judge", "entry.fingerprint != proposal.fingerprint", "False")),
+        out=partial(_JUDGE, ("judge", "entry.fingerprint != proposal.fingerprint", "False")),
         lost=("same_key_other_content",),
     ),
     Mutant(
@@ -193,13 +193,13 @@ MUTANTS = [
     Mutant(
         name="merge_policy",
         takes_out="the policy of a field that two have changed",
-        out=partial(put, gate, "merge", lambda *, proposed, **more: Merged(proposed)),
+        out=partial(put, judging, "merge", lambda *, proposed, **more: Merged(proposed)),
         lost=("two_savers_of_one_field",),
     ),
     Mutant(
         name="base_from_history",
         takes_out="the base of the three-way merge: what the form was opened with",
-        out=partial(_JUDGE, ("_merge", "base = {name: known.get(name) for name in wanted}", "base = current")),
+        out=partial(_JUDGE, ("merge_writes", "base = {name: known.get(name) for name in wanted}", "base = current")),
         lost=("autosave_of_a_whole_form",),
     ),
     Mutant(
@@ -223,7 +223,7 @@ MUTANTS = [
     Mutant(
         name="approval_fingerprint",
         takes_out="the third question: is the yes to this content?",
-        out=partial(_JUDGE, ("_judge", "proposal.approval.fingerprint != proposal.fingerprint", "False")),
+        out=partial(_JUDGE, ("judge", "proposal.approval.fingerprint != proposal.fingerprint", "False")),
         lost=("approved_x_executed_y",),
     ),
     Mutant(

@@ -90,10 +90,10 @@ def of(record: Conflict, *, money: Money | None = None) -> Evidence:
         moved=[_moved(words, record, change) for change in reversed(record.changes)],
         action=_action_words(record.action),
         params=described(model, record.params, words=words) if model else [],
-        policy_owner=policy.owner if policy and record.differences else "",
+        policy_owner=_(policy.owner) if policy and policy.owner and record.differences else "",
         policy_version=policy.version if policy and record.differences else None,
         rule=record.rule,
-        settled_by=Actor.parse(record.closed_by).name,
+        settled_by=Actor.parse(record.closed_by).shown,
         resolution=str(RESOLUTIONS.get(record.resolution, record.resolution)),
     )
 

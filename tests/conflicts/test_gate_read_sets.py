@@ -2,7 +2,7 @@
 
 import pytest
 
-from conflicts import gate
+from conflicts import gate, judging
 from conflicts.outcomes import Result
 from conflicts.proposals import Read
 from crm.models import Contact
@@ -145,13 +145,13 @@ def test_a_basis_that_names_a_row_which_never_was_is_refused() -> None:
 
 def test_without_the_read_set_the_second_follow_up_would_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutation: read-set comparison removed."""
-    honest = gate._look
+    honest = judging.look
 
     def blind(work: object) -> set[str]:
         honest(work)  # type: ignore[arg-type]
         return set()
 
-    monkeypatch.setattr(gate, "_look", blind)
+    monkeypatch.setattr(judging, "look", blind)
     deal = cast.deal()
     cast.propose("opportunity.plan_task", deal, by=cast.alice(), title="Visit", due_on=cast.MONDAY)
 

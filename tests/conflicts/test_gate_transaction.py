@@ -45,7 +45,7 @@ def test_when_settle_fails_nothing_is_written() -> None:
     assert not LedgerEntry.objects.exists()
 
 
-@pytest.mark.parametrize("broken", ["conflicts.gate._write_ledger", "conflicts.gate._announce"])
+@pytest.mark.parametrize("broken", ["conflicts.ledger.write", "conflicts.gate._announce"])
 def test_when_a_later_part_fails_no_earlier_part_stays(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> None:
         raise RuntimeError("the power went")

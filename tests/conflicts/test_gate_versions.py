@@ -2,7 +2,7 @@
 
 import pytest
 
-from conflicts import gate
+from conflicts import gate, judging
 from conflicts.history import changes_since
 from conflicts.models import Conflict
 from conflicts.outcomes import Result
@@ -181,8 +181,8 @@ def test_changes_are_told_with_who_when_and_at_which_version() -> None:
 
 def test_without_the_version_comparison_the_neighbours_edit_would_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutation: question 4 removed. The write then goes through, on a state its author never saw."""
-    monkeypatch.setattr(gate, "_look", lambda work: set())
-    monkeypatch.setattr(gate, "_merge", lambda work, action: work.writes.update(action.writes(work.params)))
+    monkeypatch.setattr(judging, "look", lambda work: set())
+    monkeypatch.setattr(judging, "merge_writes", lambda work, action: work.writes.update(action.writes(work.params)))
     deal = cast.deal(amount="100")
     cast.propose("opportunity.edit", deal, by=cast.alice(), amount="110")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conflicts import actors, gate, reading
+from conflicts import actors, gate, ledger, reading
 from conflicts.actors import Actor
 from conflicts.models import LedgerEntry, VersionedModel
 from conflicts.proposals import Proposal, Read
@@ -46,4 +46,4 @@ def without_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
             super().__init__(batch, model, column, [] if model is LedgerEntry else keys, **how)
 
     monkeypatch.setattr(gate, "Rows", Blind)
-    monkeypatch.setattr(gate, "_write_ledger", lambda *args: None)
+    monkeypatch.setattr(ledger, "write", lambda *args: None)

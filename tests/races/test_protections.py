@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from conflicts import gate, reading, writing
+from conflicts import gate, judging, reading, writing
 from conflicts.models import Conflict
 from conflicts.outcomes import Outcome
 from crm.models import Opportunity, Task, User
@@ -131,7 +131,7 @@ def test_without_the_ledger_two_workers_do_the_same_work_twice(monkeypatch: pyte
 
 
 def test_without_the_read_set_an_agent_plans_beside_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "_look", lambda work: set())
+    monkeypatch.setattr(judging, "look", lambda work: set())
     deal, alice = cast.deal(), cast.alice()
     outcomes = together(
         lambda: gate.commit(wish("opportunity.plan_task", deal, "tasks", by=cast.AGENT, title="Call")),
