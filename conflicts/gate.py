@@ -44,7 +44,8 @@ BATCH = 500
 BUSY = frozenset({"40001", "40P01", "55P03"})
 """SQLSTATEs for serialization failure, deadlock and lock timeout: nothing was written, the row is contended."""
 
-UNIQUE = "23505"
+UNIQUE, MISSING = "23505", "23503"
+"""SQLSTATEs: a key is taken; a foreign key names a row that is not there."""
 
 type Settle = Callable[[Sequence[tuple[Proposal, Outcome]]], None]
 
@@ -209,6 +210,8 @@ def _refused_by_database(proposal: Proposal, error: Exception, settle: Settle | 
         sentence = Sentence("moved", {"who": "-", "what": "-"})
     elif isinstance(error, IntegrityError) and sqlstate in (UNIQUE, "23P01"):
         sentence = Sentence("taken")
+    elif isinstance(error, IntegrityError) and sqlstate == MISSING:
+        sentence = Sentence("names_nothing")
     else:
         raise error
     logger.warning("Refused by the database: %s %s (%s)", proposal.action, proposal.subject, error)

@@ -33,6 +33,7 @@ _WORDS: dict[str, Any] = {
     "lease_expired": _(
         "The time reserved for this work had run out and it may be somebody else's now. Nothing was written."
     ),
+    "names_nothing": _("Something that this names is not there. Nothing was written."),
     "taken": _("Somebody has just made the same record. Nothing was written."),
     "not_allowed": _("Only {who} can do this. Nothing was written."),
     "next.choose": _("Choose which value counts."),
