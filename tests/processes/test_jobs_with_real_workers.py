@@ -45,14 +45,24 @@ def file(place: Path, pattern: str) -> Callable[[], bool]:
     return lambda: any(place.glob(pattern))
 
 
-def test_a_worker_killed_in_the_middle_of_its_work(start: Start, place: Path) -> None:
+THE_PRODUCTS_OWN = {
+    "VIGENTE_CLAIM_SECONDS": "",
+    "VIGENTE_WATCH_SECONDS": "",
+    "VIGENTE_BACKOFF_SECONDS": "",
+    "VIGENTE_RESTORE_SECONDS": "",
+}
+"""Settings: the defaults, under which the promise of 45 seconds is made; the other tests have shorter ones."""
+
+
+@pytest.mark.parametrize("settings", [{}, THE_PRODUCTS_OWN], ids=["short", "as_installed"])
+def test_a_worker_killed_in_the_middle_of_its_work(start: Start, place: Path, settings: dict[str, str]) -> None:
     deal = Ref.of(cast.deal())
-    first = start("first").ready()
+    first = start("first", **settings).ready()
     log("held", deal, hold=True)
     assert promptly(file(place, "begun-1-*"))
     first.kill()
     (place / "go").touch()
-    start("second")
+    start("second", **settings)
     assert promptly(lambda: state("held") == "done")
     assert (written("held"), Job.objects.get(key="held").attempts) == (1, 2)
     assert JobEvent.objects.get().kind == "recovered"
