@@ -92,7 +92,7 @@ class RecommendationAdmin(ReadOnlyAdmin):
 
     @display(description=_("agent"))
     def agent_name(self, obj: Recommendation) -> str:
-        return Actor.parse(obj.agent).name
+        return Actor.parse(obj.agent).shown
 
     @display(description=_("read"))
     def rests_on(self, obj: Recommendation) -> str:
@@ -112,11 +112,11 @@ class RecommendationAdmin(ReadOnlyAdmin):
 
     @display(description=_("decided by"))
     def decider(self, obj: Recommendation) -> str:
-        return Actor.parse(obj.decided_by).name if obj.decided_by else "–"
+        return Actor.parse(obj.decided_by).shown if obj.decided_by else "–"
 
     @display(description=_("overtaken by"))
     def overtaker(self, obj: Recommendation) -> str:
-        return Actor.parse(obj.overtaken_by).name if obj.overtaken_by else "–"
+        return Actor.parse(obj.overtaken_by).shown if obj.overtaken_by else "–"
 
 
 @admin.register(SweepRun)

@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from conflicts.history import tracked
 from conflicts.models import VersionedModel
@@ -20,9 +21,7 @@ class Company(VersionedModel):
     website = models.CharField(_("website"), max_length=200, blank=True)
     founded = models.PositiveSmallIntegerField(_("founded"), null=True, blank=True)
     employees = models.PositiveIntegerField(_("employees"), null=True, blank=True)
-    revenue = models.DecimalField(
-        _("yearly revenue"), max_digits=18, decimal_places=2, null=True, blank=True
-    )
+    revenue = models.DecimalField(_("yearly revenue"), max_digits=18, decimal_places=2, null=True, blank=True)
     currency = models.CharField(_("currency"), max_length=3, blank=True)
     parent = models.ForeignKey(
         "self",
@@ -48,9 +47,7 @@ class Company(VersionedModel):
     )
     note = models.TextField(_("note"), blank=True)
 
-    policy = MergePolicy(
-        owner="sales operations", rules={"tags": Rule.APPEND, "note": Rule.APPEND}
-    )
+    policy = MergePolicy(owner=gettext_noop("sales operations"), rules={"tags": Rule.APPEND, "note": Rule.APPEND})
 
     class Meta:
         verbose_name = _("company")

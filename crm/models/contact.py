@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
@@ -49,9 +50,7 @@ class Contact(VersionedModel):
     )
     note = models.TextField(_("note"), blank=True)
 
-    policy = MergePolicy(
-        owner="sales operations", rules={"tags": Rule.APPEND, "note": Rule.APPEND}
-    )
+    policy = MergePolicy(owner=gettext_noop("sales operations"), rules={"tags": Rule.APPEND, "note": Rule.APPEND})
 
     class Meta:
         verbose_name = _("contact")

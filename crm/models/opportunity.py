@@ -9,6 +9,7 @@ import datetime as dt
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
@@ -41,23 +42,15 @@ class OpportunityQuerySet(models.QuerySet["Opportunity"]):
     def open(self) -> "OpportunityQuerySet":
         return self.filter(status=Status.OPEN)
 
-    def without_next_action(
-        self, *, today: dt.date, horizon: dt.date
-    ) -> "OpportunityQuerySet":
+    def without_next_action(self, *, today: dt.date, horizon: dt.date) -> "OpportunityQuerySet":
         """Open deals whose next step is absent, overdue, or absurdly far away (after `horizon`)."""
-        missing = (
-            models.Q(next_step_on=None)
-            | models.Q(next_step_on__lt=today)
-            | models.Q(next_step_on__gt=horizon)
-        )
+        missing = models.Q(next_step_on=None) | models.Q(next_step_on__lt=today) | models.Q(next_step_on__gt=horizon)
         return self.open().filter(missing)
 
 
 @tracked
 class Opportunity(VersionedModel):
-    external_id = models.CharField(
-        _("outside id"), max_length=120, null=True, blank=True, unique=True
-    )
+    external_id = models.CharField(_("outside id"), max_length=120, null=True, blank=True, unique=True)
     name = models.CharField(_("name"), max_length=200)
     company = models.ForeignKey(
         "crm.Company",
@@ -96,13 +89,9 @@ class Opportunity(VersionedModel):
         related_name="opportunities",
     )
     stage_since = models.DateField(_("in this stage since"))
-    status = models.CharField(
-        _("status"), max_length=4, choices=Status, default=Status.OPEN
-    )
+    status = models.CharField(_("status"), max_length=4, choices=Status, default=Status.OPEN)
     lost_reason = models.CharField(_("reason"), max_length=200, blank=True)
-    amount = models.DecimalField(
-        _("amount"), max_digits=14, decimal_places=2, null=True, blank=True
-    )
+    amount = models.DecimalField(_("amount"), max_digits=14, decimal_places=2, null=True, blank=True)
     currency = models.CharField(_("currency"), max_length=3)
     owner = models.ForeignKey(
         "crm.User",
@@ -140,7 +129,7 @@ class Opportunity(VersionedModel):
 
     objects = OpportunityQuerySet.as_manager()
     policy = MergePolicy(
-        owner="head of sales",
+        owner=gettext_noop("head of sales"),
         rules={
             "tags": Rule.APPEND,
             "last_contact_at": Rule.LATEST,
@@ -167,9 +156,7 @@ class Opportunity(VersionedModel):
                 fields=["stage", "-closed_on", "-id"], name="deal_board_closed", condition=~models.Q(status="open")
             ),
             models.Index(fields=["team", "stage"], name="deal_team"),
-            models.Index(
-                fields=["id"], name="deal_open", condition=models.Q(status="open")
-            ),
+            models.Index(fields=["id"], name="deal_open", condition=models.Q(status="open")),
             models.Index(
                 fields=["owner", "next_step_on"],
                 name="deal_due",
@@ -202,23 +189,15 @@ class Opportunity(VersionedModel):
     def is_stuck(self, *, today: dt.date) -> bool:
         """Longer in its stage than the stage allows (`stuck_after_days`, calendar days)."""
         limit = self.stage.stuck_after_days
-        return (
-            self.is_open
-            and limit is not None
-            and self.days_in_stage(today=today) > limit
-        )
+        return self.is_open and limit is not None and self.days_in_stage(today=today) > limit
 
 
 @tracked
 class Participant(ChildModel):
     """A further contact in the deal, beside `Opportunity.contact`."""
 
-    opportunity = models.ForeignKey(
-        Opportunity, models.PROTECT, related_name="participants"
-    )
-    contact = models.ForeignKey(
-        "crm.Contact", models.PROTECT, related_name="participations"
-    )
+    opportunity = models.ForeignKey(Opportunity, models.PROTECT, related_name="participants")
+    contact = models.ForeignKey("crm.Contact", models.PROTECT, related_name="participations")
     role = models.CharField(_("role"), max_length=120, blank=True)
     removed = models.BooleanField(default=False)
 
@@ -228,11 +207,7 @@ class Participant(ChildModel):
     class Meta:
         verbose_name = _("participant")
         verbose_name_plural = _("participants")
-        constraints = [
-            models.UniqueConstraint(
-                fields=["opportunity", "contact"], name="participant_once"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["opportunity", "contact"], name="participant_once")]
 
     def __str__(self) -> str:
         return str(self.contact)

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
@@ -19,7 +20,7 @@ class Pipeline(VersionedModel):
     name = models.CharField(_("name"), max_length=120, unique=True)
     is_default = models.BooleanField(_("default"), default=False)
 
-    policy = MergePolicy(owner="head of sales")
+    policy = MergePolicy(owner=gettext_noop("head of sales"))
 
     class Meta:
         verbose_name = _("pipeline")
@@ -44,13 +45,9 @@ class Stage(ChildModel):
     pipeline = models.ForeignKey(Pipeline, models.PROTECT, related_name="stages")
     name = models.CharField(_("name"), max_length=120)
     position = models.PositiveSmallIntegerField(_("order"))
-    kind = models.CharField(
-        _("kind"), max_length=4, choices=StageKind, default=StageKind.OPEN
-    )
+    kind = models.CharField(_("kind"), max_length=4, choices=StageKind, default=StageKind.OPEN)
     contact_allowed = models.BooleanField(_("customers may be contacted"), default=True)
-    stuck_after_days = models.PositiveSmallIntegerField(
-        _("days until stuck"), null=True, blank=True
-    )
+    stuck_after_days = models.PositiveSmallIntegerField(_("days until stuck"), null=True, blank=True)
 
     subject_field = "pipeline"
     aspect = "stages"
@@ -60,12 +57,8 @@ class Stage(ChildModel):
         verbose_name_plural = _("stages")
         ordering = ["pipeline", "position"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["pipeline", "name"], name="stage_name_once"
-            ),
-            models.UniqueConstraint(
-                fields=["pipeline", "position"], name="stage_position_once"
-            ),
+            models.UniqueConstraint(fields=["pipeline", "name"], name="stage_name_once"),
+            models.UniqueConstraint(fields=["pipeline", "position"], name="stage_position_once"),
         ]
 
     def __str__(self) -> str:

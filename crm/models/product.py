@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from conflicts.history import tracked
 from conflicts.models import VersionedModel
@@ -14,12 +15,10 @@ class Product(VersionedModel):
     name_key = models.CharField(max_length=200, unique=True, editable=False)
     """`crm.naming.key(name)`: one product, however it is spelt ("GTX Pro", "GTXPro")."""
     series = models.CharField(_("series"), max_length=120, blank=True)
-    price = models.DecimalField(
-        _("price"), max_digits=14, decimal_places=2, null=True, blank=True
-    )
+    price = models.DecimalField(_("price"), max_digits=14, decimal_places=2, null=True, blank=True)
     currency = models.CharField(_("currency"), max_length=3)
 
-    policy = MergePolicy(owner="sales operations")
+    policy = MergePolicy(owner=gettext_noop("sales operations"))
 
     class Meta:
         verbose_name = _("product")
