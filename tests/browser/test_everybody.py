@@ -188,7 +188,7 @@ def test_portuguese_from_the_first_page_on(visit: Visit) -> None:
     alice.language = "pt-br"
     alice.save()
     page = visit(alice, f"/deals/{deal.pk}/")
-    expect(page.locator("html")).to_have_attribute("lang", "pt-br")
+    expect(page.locator("html")).to_have_attribute("lang", "pt-BR")
     expect(page.locator("#fact-amount")).to_contain_text("R$ 48.000,50")
     page.click("#edit-amount")
     assert page.input_value("#f-amount") == "48000,50"

@@ -64,7 +64,7 @@ def test_preferences_are_saved_and_hold_at_once() -> None:
     answer = client.post("/preferences/", fields, follow=True)
     alice = cast.alice()
     assert (alice.language, alice.time_zone, alice.theme) == ("pt-br", "America/Manaus", "dark")
-    assert '<html lang="pt-br" data-theme="dark">' in text(answer)
+    assert '<html lang="pt-BR" data-theme="dark">' in text(answer)
 
 
 def test_a_zone_that_is_none_is_told_and_what_is_unknown_is_left_out() -> None:
