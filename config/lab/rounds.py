@@ -33,6 +33,8 @@ class Round:
 
     rng: random.Random = field(default_factory=random.Random)
     crew: Crew = field(default=None)  # type: ignore[assignment]
+    stage: Any = None
+    """What the scenario set up for all its rounds."""
     guarded: bool = False
     answers: list[Answer] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)

@@ -74,10 +74,10 @@ def run(
     effects, duplicates = 0, 0
     reasons: list[str] = []
     off = out if mode is Mode.GUARDED else scratch.unguarded
-    with Crew() as crew, off():
+    with Crew() as crew, off(), scenario.stage() as stage:
         for one in prepared:
             one.rng, one.crew = random.Random(f"{seed}:{scenario.slug}:{one.number}"), crew
-            one.guarded = mode is Mode.GUARDED
+            one.guarded, one.stage = mode is Mode.GUARDED, stage
             race(one)
             judgement = scenario.judge(one)
             effects += judgement.effects

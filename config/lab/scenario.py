@@ -4,8 +4,10 @@ Guarantees that a slug names one race for ever (figures and tests quote it). Nex
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from config.lab.rounds import Round
 from config.lab.world import World
@@ -55,6 +57,8 @@ class Scenario:
     guarded: Callable[[Round], None]
     judge: Callable[[Round], Judgement]
     kind: Kind = Kind.IN_PROCESS
+    stage: Callable[[], AbstractContextManager[Any]] = nullcontext
+    """What stands for all rounds: workers, a proxy, a broker. Its value is each round's `stage`."""
     needs: Callable[[], str] = lambda: ""
     """What is missing on this machine to run it; empty if nothing is."""
 

@@ -1,0 +1,58 @@
+"""A broker of the lab's own with Celery workers on it, both to be killed at will.
+
+Guarantees that the Redis and the workers of an installation on the same machine are never touched.
+"""
+
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import redis as client
+
+from config.embedded import processes, redis
+from config.embedded.homes import Home
+from config.lab.processes import Process, Worker
+from conflicts import partitions
+
+QUICK = {"VIGENTE_CLAIM_SECONDS": "2", "VIGENTE_WATCH_SECONDS": "1", "VIGENTE_RESTORE_SECONDS": "1"}
+KILL = [(signal.SIGKILL, 10.0)]
+
+
+class Floor:
+    def __init__(self) -> None:
+        self._home = Home(Path(tempfile.mkdtemp(prefix="vigente-race-")), fast=True)
+        self._env = {**QUICK, "REDIS_URL": f"unix://{self._home.redis_socket}"}
+
+    def __enter__(self) -> Self:
+        self._home.prepare()
+        redis.start(self._home, say=lambda line: None)
+        self.caller = Worker(env=self._env)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.caller.kill()
+        redis.stop(self._home)
+        for path in (self._home.sockets, self._home.path):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def celery(self) -> Process:
+        """A worker for all queues."""
+        queues = ",".join([*partitions.queues(), "default"])
+        words = [sys.executable, "-m", "celery", "-A", "config.lab.reserved", "worker", "-c", "2", "-Q", queues]
+        return Process([*words, "-l", "critical", "--without-gossip", "--without-mingle"], env=self._env)
+
+    def restart_redis(self) -> None:
+        """-9, and back with nothing in it."""
+        for process in redis.left_over(self._home):
+            processes.end(process, steps=KILL)
+        redis.start(self._home, say=lambda line: None)
+
+    def nothing_queued(self) -> bool:
+        with client.Redis.from_url(self._env["REDIS_URL"]) as broker:
+            return not broker.llen("default") and not broker.hlen("unacked")
