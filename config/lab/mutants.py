@@ -178,6 +178,12 @@ MUTANTS = [
         lost=("message_redelivered",),
     ),
     Mutant(
+        name="answers_to_the_asker",
+        takes_out="the line between an answer about the work and one about who asked",
+        out=partial(put, ledger, "ABOUT_THE_ASKER", frozenset({"key_reused"})),
+        lost=("stale_holder_asks_first",),
+    ),
+    Mutant(
         name="key_fingerprint",
         takes_out="the comparison of the content under one key",
         out=partial(_JUDGE, ("judge", "entry.fingerprint != proposal.fingerprint", "False")),

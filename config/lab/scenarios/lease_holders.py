@@ -18,7 +18,7 @@ from config.lab.scenarios.parts import activities, deals, lines, records
 from config.lab.world import AGENT, SOON, load
 from conflicts import leases
 from conflicts.leases import Grant
-from conflicts.models import Lease
+from conflicts.models import Lease, LedgerEntry
 from conflicts.proposals import Read
 from conflicts.refs import Ref
 from crm.models import Activity, Opportunity
@@ -112,6 +112,72 @@ register(
         prepare=deals,
         naive=_name_naively,
         guarded=_name_guarded,
+        judge=mailed_once,
+    )
+)
+
+# --- a holder whose lease has ended asks first ------------------------------------------------------------------------
+
+
+def _asks_first_naively(one: Round) -> None:
+    """Marked as taken, and then it turns out that it was not ours to do."""
+    key = f"lab:offer:{one.number}"
+
+    def worker(who: str) -> None:
+        mark = LedgerEntry(key=key, fingerprint="", actor=who, answer={})
+        seen = LedgerEntry.objects.filter(key=key).exists()
+        LedgerEntry.objects.bulk_create([mark], ignore_conflicts=True)
+        if not seen and Lease.objects.filter(key=str(one.deal), holder=who).exists():
+            mail_naively(one, who)
+
+    def old() -> Generator[str]:
+        take_naively(one.deal, "old")
+        yield "it works on"
+        yield "it has been taken over"
+        worker("old")
+
+    def new() -> Generator[str]:
+        yield "it works on"
+        take_naively(one.deal, "new")
+        yield "it has been taken over"
+        yield "the old one has asked"
+        worker("new")
+
+    one.race(old, new)
+
+
+def _asks_first_guarded(one: Round) -> None:
+    """Both hold the unit's own key; what the old one is told must not be the answer that the new one gets."""
+    key, text = f"lab:offer:{one.number}", one.mark("offer")
+
+    def ask(read: Read, grant: Grant, *, mark: str) -> None:
+        offer = wish("opportunity.log", read, by=AGENT, key=key, lease=grant.claim, kind="mail", text=text)
+        one.commit(mark, offer)
+
+    def old() -> Generator[str]:
+        grant, read = acquire(one.deal), Read.of(load(one.deal))
+        yield "it works on"
+        yield "it has been taken over"
+        ask(read, grant, mark="")  # the text is the unit's: its successor writes the same
+
+    def new() -> Generator[str]:
+        yield "it works on"
+        let_end(one.deal)
+        grant, read = acquire(one.deal), Read.of(load(one.deal))
+        yield "it has been taken over"
+        yield "the old one has asked"
+        ask(read, grant, mark=text)
+
+    one.race(old, new)
+
+
+register(
+    Scenario(
+        slug="stale_holder_asks_first",
+        title="a holder whose lease has ended asks under the unit's key before its successor does",
+        prepare=deals,
+        naive=_asks_first_naively,
+        guarded=_asks_first_guarded,
         judge=mailed_once,
     )
 )
