@@ -365,6 +365,21 @@ class TestAWorkerThatDied:
         assert (now_is(message).remote_id, server.keys()) == ("1", ["hello"])
         assert told(job_of(message))[-1] == "lost"
 
+    def test_whose_claim_ended_before_the_sending_does_not_send(
+        self, server: DestinationServer, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nobody has taken over yet, so the state alone would let it pass."""
+        honest = delivery.Sending.run
+
+        def late(self: delivery.Sending) -> None:
+            goes_silent(job_of(message))
+            honest(self)
+
+        message = post()
+        monkeypatch.setattr(delivery.Sending, "run", late)
+        running.run_next(partition(job_of(message)))
+        assert (server.taken, now_is(message).state, told(job_of(message))) == ([], "queued", ["lost"])
+
     def test_who_was_stopped_before_the_sending_does_not_send(
         self, server: DestinationServer, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
     ) -> None:
