@@ -153,7 +153,7 @@ def _understood(held: Held) -> Kind | None:
     kind = jobs.kind_of(job)
     if kind is None:
         raise KernelError("Not known to this release.")
-    if job.subject and waiting.subject_of(job.subject)[1] is None:
+    if job.subject and not waiting.is_there(job.subject):
         if _end(held, JobState.FAILED, error="The subject is gone."):
             tell(job.key, JobEventKind.SUBJECT_GONE, subject=job.subject)
         return None

@@ -48,6 +48,14 @@ def subject_of(text: str) -> tuple[Ref | None, Any]:
         return None, None
 
 
+def is_there(text: str) -> bool:
+    try:
+        ref = Ref.parse(text)
+        return ref.model._base_manager.filter(pk=ref.pk).exists()
+    except (ValueError, LookupError):
+        return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matter:
     """What the record is about."""
