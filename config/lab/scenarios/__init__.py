@@ -8,4 +8,5 @@ import config.lab.scenarios.lease_holders
 import config.lab.scenarios.messages
 import config.lab.scenarios.people_meet
 import config.lab.scenarios.processes
+import config.lab.scenarios.queue
 import config.lab.scenarios.suggestions  # noqa: F401
