@@ -5,6 +5,7 @@ Guarantees that what a killed test run left behind is gone with the next one. Ne
 
 import shutil
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from config import embedded
 from tests.settings import PREFIX
 
 running = ExitStack()
+YOUNG = 600  # seconds
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        if left != embedded.home().path:
+        # A young one may belong to a run that has made it and does not hold it yet.
+        if left != embedded.home().path and time.time() - left.stat().st_mtime > YOUNG:
             embedded.erase(left)
     running.enter_context(embedded.servers())
 
