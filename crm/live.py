@@ -1,7 +1,7 @@
 """The live bus: tells open screens that a subject has changed, over Redis.
 
 A hint, never the truth: losing Redis costs a screen its live bar (it falls back to asking), never a write. Receivers
-get JSON with subject, version, by, aspects and action. Next in the flow: `crm/views/live.py`, the stream to the browser.
+get JSON with subject, version, by, aspects and action. Next in the flow: `crm/views/live.py`, the browser's stream.
 """
 
 import json
@@ -26,9 +26,7 @@ AT_MOST = 50
 @cache
 def client() -> redis.Redis:
     """One pooled client per process; waits at most a second, so that a dead Redis never holds up a request."""
-    return redis.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1
-    )
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
 
 
 @receiver(committed, dispatch_uid="crm.live")

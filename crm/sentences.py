@@ -12,40 +12,24 @@ sentences.register(
         "next_step_exists": _(
             "{who} set the next step first: {next_step}, {day}. The automatic task was not added; nobody was contacted."
         ),
-        "stage_forbids_contact": _(
-            "In {stage} customers are not contacted. The task was not added."
-        ),
-        "contact_blocked": _(
-            "{contact} must not be contacted. The task was not added; nobody was contacted."
-        ),
+        "stage_forbids_contact": _("In {stage} customers are not contacted. The task was not added."),
+        "contact_blocked": _("{contact} must not be contacted. The task was not added; nobody was contacted."),
         "consent_refused": _(
             "{contact} does not want to be reached by {channel}. The task was not added; nobody was contacted."
         ),
-        "owner_changed": _(
-            "The deal has another owner now: {owner}. The task was not added."
-        ),
+        "owner_changed": _("The deal has another owner now: {owner}. The task was not added."),
         "task_gone": _("This task is not part of the deal. Nothing was written."),
         "task_settled": _("{who} has settled this task already. Nothing was written."),
         "task_changed": _("{who} has changed this task meanwhile. Nothing was written."),
         "task_claimed": _("{who} has taken this task. An agent cannot change it."),
         "task_claimed_by_other": _("{who} has taken this task."),
-        "stage_unknown": _(
-            "This stage is not part of the deal's pipeline. Nothing was written."
-        ),
+        "stage_unknown": _("This stage is not part of the deal's pipeline. Nothing was written."),
         "needs_lost_reason": _("A lost deal needs a reason. Nothing was written."),
-        "closed_meanwhile": _(
-            "{who} has closed the deal as {status}. Two ends exclude each other: a person decides."
-        ),
+        "closed_meanwhile": _("{who} has closed the deal as {status}. Two ends exclude each other: a person decides."),
         "agent_may_not_close": _("Agents do not close deals. Nothing was written."),
-        "company_exists": _(
-            "There is a company of that name already. Nothing was written."
-        ),
-        "address_taken": _(
-            "{value} belongs to {contact} already. Nothing was written."
-        ),
-        "address_gone": _(
-            "This address is not part of the contact. Nothing was written."
-        ),
+        "company_exists": _("There is a company of that name already. Nothing was written."),
+        "address_taken": _("{value} belongs to {contact} already. Nothing was written."),
+        "address_gone": _("This address is not part of the contact. Nothing was written."),
         "parent_is_self": _("A company cannot be part of itself. Nothing was written."),
         "task_not_added": _("The task was not added; nobody was contacted."),
         "deal_not_changed": _("The deal was not changed."),

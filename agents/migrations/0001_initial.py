@@ -81,15 +81,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "finished_at",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="finished"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="finished"),
                 ),
                 (
                     "looked_at",
-                    models.PositiveIntegerField(
-                        default=0, verbose_name="deals looked at"
-                    ),
+                    models.PositiveIntegerField(default=0, verbose_name="deals looked at"),
                 ),
                 (
                     "proposed",
@@ -97,15 +93,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "acted",
-                    models.PositiveIntegerField(
-                        default=0, verbose_name="done by itself"
-                    ),
+                    models.PositiveIntegerField(default=0, verbose_name="done by itself"),
                 ),
                 (
                     "passed",
-                    models.JSONField(
-                        default=dict, verbose_name="left alone, by reason"
-                    ),
+                    models.JSONField(default=dict, verbose_name="left alone, by reason"),
                 ),
             ],
             options={
@@ -133,9 +125,7 @@ class Migration(migrations.Migration):
                 ("review_on", models.DateField(null=True)),
                 (
                     "judged_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now()
-                    ),
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
             ],
             options={
@@ -203,9 +193,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "decided_by",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="decided by"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="decided by"),
                 ),
                 (
                     "decline_reason",
@@ -214,9 +202,7 @@ class Migration(migrations.Migration):
                 ("outcome", models.JSONField(blank=True, default=dict)),
                 (
                     "overtaken_by",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="overtaken by"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="overtaken by"),
                 ),
                 ("overtaken_version", models.BigIntegerField(blank=True, null=True)),
                 (
@@ -244,18 +230,12 @@ class Migration(migrations.Migration):
                 "verbose_name": "suggestion",
                 "verbose_name_plural": "suggestions",
                 "indexes": [
-                    models.Index(
-                        fields=["state", "-created_at"], name="suggestion_by_state"
-                    ),
-                    models.Index(
-                        fields=["opportunity", "-created_at"], name="suggestion_of_deal"
-                    ),
+                    models.Index(fields=["state", "-created_at"], name="suggestion_by_state"),
+                    models.Index(fields=["opportunity", "-created_at"], name="suggestion_of_deal"),
                 ],
                 "constraints": [
                     models.UniqueConstraint(
-                        condition=models.Q(
-                            ("state__in", ["proposed", "approved", "snoozed"])
-                        ),
+                        condition=models.Q(("state__in", ["proposed", "approved", "snoozed"])),
                         fields=("opportunity",),
                         name="one_open_suggestion",
                     )

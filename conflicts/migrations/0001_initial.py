@@ -100,15 +100,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "key",
-                    models.CharField(
-                        blank=True, max_length=255, verbose_name="idempotency key"
-                    ),
+                    models.CharField(blank=True, max_length=255, verbose_name="idempotency key"),
                 ),
                 (
                     "deadline",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="deadline"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="deadline"),
                 ),
                 ("next_step", models.JSONField(default=dict, verbose_name="next step")),
                 (
@@ -124,15 +120,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "closed_by",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="closed by"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="closed by"),
                 ),
                 (
                     "resolution",
-                    models.CharField(
-                        blank=True, max_length=40, verbose_name="how it was settled"
-                    ),
+                    models.CharField(blank=True, max_length=40, verbose_name="how it was settled"),
                 ),
             ],
             options={
@@ -158,9 +150,7 @@ class Migration(migrations.Migration):
                 ("answer", models.JSONField()),
                 (
                     "written_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now()
-                    ),
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
                 ),
             ],
             options={

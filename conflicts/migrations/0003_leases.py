@@ -5,52 +5,76 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('conflicts', '0002_conflict_responsible'),
+        ("conflicts", "0002_conflict_responsible"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Lease',
+            name="Lease",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200, unique=True, verbose_name='protects')),
-                ('holder', models.CharField(blank=True, max_length=32, verbose_name='holder')),
-                ('unit', models.CharField(max_length=200, verbose_name='unit of work')),
-                ('actor', models.CharField(max_length=200, verbose_name='who')),
-                ('fence', models.BigIntegerField(default=0, verbose_name='fencing token')),
-                ('granted_at', models.DateTimeField(verbose_name='since')),
-                ('expires_at', models.DateTimeField(verbose_name='until')),
-                ('beat_at', models.DateTimeField(verbose_name='last sign of life')),
-                ('seconds', models.FloatField(verbose_name='length')),
-                ('reason', models.CharField(max_length=200, verbose_name='why')),
-                ('renewal', models.CharField(choices=[('never', 'not renewed'), ('heartbeat', 'renewed while the holder lives')], default='never', max_length=9, verbose_name='renewal')),
-                ('release_when', models.CharField(max_length=200, verbose_name='released when')),
-                ('recovery', models.JSONField(blank=True, default=dict, verbose_name='taken over from')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=200, unique=True, verbose_name="protects")),
+                ("holder", models.CharField(blank=True, max_length=32, verbose_name="holder")),
+                ("unit", models.CharField(max_length=200, verbose_name="unit of work")),
+                ("actor", models.CharField(max_length=200, verbose_name="who")),
+                ("fence", models.BigIntegerField(default=0, verbose_name="fencing token")),
+                ("granted_at", models.DateTimeField(verbose_name="since")),
+                ("expires_at", models.DateTimeField(verbose_name="until")),
+                ("beat_at", models.DateTimeField(verbose_name="last sign of life")),
+                ("seconds", models.FloatField(verbose_name="length")),
+                ("reason", models.CharField(max_length=200, verbose_name="why")),
+                (
+                    "renewal",
+                    models.CharField(
+                        choices=[("never", "not renewed"), ("heartbeat", "renewed while the holder lives")],
+                        default="never",
+                        max_length=9,
+                        verbose_name="renewal",
+                    ),
+                ),
+                ("release_when", models.CharField(max_length=200, verbose_name="released when")),
+                ("recovery", models.JSONField(blank=True, default=dict, verbose_name="taken over from")),
             ],
             options={
-                'verbose_name': 'lease',
-                'verbose_name_plural': 'leases',
-                'indexes': [models.Index(fields=['expires_at'], name='lease_expiry')],
+                "verbose_name": "lease",
+                "verbose_name_plural": "leases",
+                "indexes": [models.Index(fields=["expires_at"], name="lease_expiry")],
             },
         ),
         migrations.CreateModel(
-            name='LeaseEvent',
+            name="LeaseEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200, verbose_name='protects')),
-                ('fence', models.BigIntegerField(verbose_name='fencing token')),
-                ('kind', models.CharField(choices=[('granted', 'granted'), ('taken_over', 'taken over after expiry'), ('renewed', 'renewed'), ('released', 'released'), ('broken', 'broken by a manager'), ('lost', 'lost')], max_length=10, verbose_name='what')),
-                ('by', models.CharField(max_length=200, verbose_name='who')),
-                ('unit', models.CharField(blank=True, max_length=200, verbose_name='unit of work')),
-                ('detail', models.JSONField(blank=True, default=dict)),
-                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='when')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=200, verbose_name="protects")),
+                ("fence", models.BigIntegerField(verbose_name="fencing token")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("granted", "granted"),
+                            ("taken_over", "taken over after expiry"),
+                            ("renewed", "renewed"),
+                            ("released", "released"),
+                            ("broken", "broken by a manager"),
+                            ("lost", "lost"),
+                        ],
+                        max_length=10,
+                        verbose_name="what",
+                    ),
+                ),
+                ("by", models.CharField(max_length=200, verbose_name="who")),
+                ("unit", models.CharField(blank=True, max_length=200, verbose_name="unit of work")),
+                ("detail", models.JSONField(blank=True, default=dict)),
+                ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name="when")),
             ],
             options={
-                'verbose_name': 'lease event',
-                'verbose_name_plural': 'lease events',
-                'indexes': [models.Index(fields=['key', '-id'], name='lease_event_of_key'), models.Index(fields=['kind', 'at'], name='lease_event_kind')],
+                "verbose_name": "lease event",
+                "verbose_name_plural": "lease events",
+                "indexes": [
+                    models.Index(fields=["key", "-id"], name="lease_event_of_key"),
+                    models.Index(fields=["kind", "at"], name="lease_event_kind"),
+                ],
             },
         ),
     ]

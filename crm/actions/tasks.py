@@ -74,7 +74,7 @@ class FollowUp(Plan):
 
 
 def check_follow_up(work: Work) -> None:
-    """The invariants of a follow-up, on the state in force: open, contact allowed, nothing planned, same owner, consent."""
+    """What a follow-up rests on, in the state in force: open, contact allowed, nothing planned, same owner, consent."""
     deal: Opportunity = work.subject
     _check_open(work)
     if deal.next_step_on and deal.next_step_on >= today_for(deal.owner, now=work.now):

@@ -35,9 +35,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -50,9 +48,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "kind",
@@ -93,9 +89,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -108,9 +102,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "channel",
@@ -155,9 +147,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -193,9 +183,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -208,9 +196,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "version",
-                    concurrency.fields.AutoIncVersionField(
-                        default=0, help_text="record revision number"
-                    ),
+                    concurrency.fields.AutoIncVersionField(default=0, help_text="record revision number"),
                 ),
                 ("changed_in", models.BigIntegerField(default=0, editable=False)),
                 ("name", models.CharField(max_length=200, verbose_name="name")),
@@ -250,9 +236,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -322,9 +306,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -337,9 +319,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 ("name", models.CharField(max_length=120, verbose_name="name")),
                 ("position", models.PositiveSmallIntegerField(verbose_name="order")),
@@ -354,15 +334,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "contact_allowed",
-                    models.BooleanField(
-                        default=True, verbose_name="customers may be contacted"
-                    ),
+                    models.BooleanField(default=True, verbose_name="customers may be contacted"),
                 ),
                 (
                     "stuck_after_days",
-                    models.PositiveSmallIntegerField(
-                        blank=True, null=True, verbose_name="days until stuck"
-                    ),
+                    models.PositiveSmallIntegerField(blank=True, null=True, verbose_name="days until stuck"),
                 ),
             ],
             options={
@@ -380,9 +356,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -395,9 +369,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 ("name", models.CharField(max_length=120, verbose_name="name")),
                 ("position", models.PositiveSmallIntegerField(verbose_name="order")),
@@ -412,15 +384,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "contact_allowed",
-                    models.BooleanField(
-                        default=True, verbose_name="customers may be contacted"
-                    ),
+                    models.BooleanField(default=True, verbose_name="customers may be contacted"),
                 ),
                 (
                     "stuck_after_days",
-                    models.PositiveSmallIntegerField(
-                        blank=True, null=True, verbose_name="days until stuck"
-                    ),
+                    models.PositiveSmallIntegerField(blank=True, null=True, verbose_name="days until stuck"),
                 ),
             ],
             options={
@@ -441,9 +409,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -456,9 +422,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "kind",
@@ -518,9 +482,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -533,9 +495,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "kind",
@@ -626,9 +586,7 @@ class Migration(migrations.Migration):
                 ("password", models.CharField(max_length=128, verbose_name="password")),
                 (
                     "last_login",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="last login"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
                 ),
                 (
                     "is_superuser",
@@ -641,35 +599,25 @@ class Migration(migrations.Migration):
                 (
                     "username",
                     models.CharField(
-                        error_messages={
-                            "unique": "A user with that username already exists."
-                        },
+                        error_messages={"unique": "A user with that username already exists."},
                         help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
                         max_length=150,
                         unique=True,
-                        validators=[
-                            django.contrib.auth.validators.UnicodeUsernameValidator()
-                        ],
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
                         verbose_name="username",
                     ),
                 ),
                 (
                     "first_name",
-                    models.CharField(
-                        blank=True, max_length=150, verbose_name="first name"
-                    ),
+                    models.CharField(blank=True, max_length=150, verbose_name="first name"),
                 ),
                 (
                     "last_name",
-                    models.CharField(
-                        blank=True, max_length=150, verbose_name="last name"
-                    ),
+                    models.CharField(blank=True, max_length=150, verbose_name="last name"),
                 ),
                 (
                     "email",
-                    models.EmailField(
-                        blank=True, max_length=254, verbose_name="email address"
-                    ),
+                    models.EmailField(blank=True, max_length=254, verbose_name="email address"),
                 ),
                 (
                     "is_staff",
@@ -689,9 +637,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "date_joined",
-                    models.DateTimeField(
-                        default=django.utils.timezone.now, verbose_name="date joined"
-                    ),
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
                 ),
                 (
                     "role",
@@ -780,9 +726,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -795,9 +739,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "version",
-                    concurrency.fields.AutoIncVersionField(
-                        default=0, help_text="record revision number"
-                    ),
+                    concurrency.fields.AutoIncVersionField(default=0, help_text="record revision number"),
                 ),
                 ("changed_in", models.BigIntegerField(default=0, editable=False)),
                 ("name", models.CharField(max_length=200, verbose_name="name")),
@@ -811,27 +753,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "location",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="location"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="location"),
                 ),
                 (
                     "website",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="website"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="website"),
                 ),
                 (
                     "founded",
-                    models.PositiveSmallIntegerField(
-                        blank=True, null=True, verbose_name="founded"
-                    ),
+                    models.PositiveSmallIntegerField(blank=True, null=True, verbose_name="founded"),
                 ),
                 (
                     "employees",
-                    models.PositiveIntegerField(
-                        blank=True, null=True, verbose_name="employees"
-                    ),
+                    models.PositiveIntegerField(blank=True, null=True, verbose_name="employees"),
                 ),
                 (
                     "revenue",
@@ -895,9 +829,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -917,27 +849,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "location",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="location"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="location"),
                 ),
                 (
                     "website",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="website"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="website"),
                 ),
                 (
                     "founded",
-                    models.PositiveSmallIntegerField(
-                        blank=True, null=True, verbose_name="founded"
-                    ),
+                    models.PositiveSmallIntegerField(blank=True, null=True, verbose_name="founded"),
                 ),
                 (
                     "employees",
-                    models.PositiveIntegerField(
-                        blank=True, null=True, verbose_name="employees"
-                    ),
+                    models.PositiveIntegerField(blank=True, null=True, verbose_name="employees"),
                 ),
                 (
                     "revenue",
@@ -1017,9 +941,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1032,9 +954,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "version",
-                    concurrency.fields.AutoIncVersionField(
-                        default=0, help_text="record revision number"
-                    ),
+                    concurrency.fields.AutoIncVersionField(default=0, help_text="record revision number"),
                 ),
                 ("changed_in", models.BigIntegerField(default=0, editable=False)),
                 ("name", models.CharField(max_length=200, verbose_name="name")),
@@ -1044,9 +964,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "job_title",
-                    models.CharField(
-                        blank=True, max_length=120, verbose_name="job title"
-                    ),
+                    models.CharField(blank=True, max_length=120, verbose_name="job title"),
                 ),
                 (
                     "language",
@@ -1054,15 +972,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "time_zone",
-                    models.CharField(
-                        blank=True, max_length=64, verbose_name="time zone"
-                    ),
+                    models.CharField(blank=True, max_length=64, verbose_name="time zone"),
                 ),
                 (
                     "blocked",
-                    models.BooleanField(
-                        default=False, verbose_name="must not be contacted"
-                    ),
+                    models.BooleanField(default=False, verbose_name="must not be contacted"),
                 ),
                 (
                     "tags",
@@ -1111,9 +1025,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1126,9 +1038,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "channel",
@@ -1199,9 +1109,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1217,9 +1125,7 @@ class Migration(migrations.Migration):
                 ("name_key", models.CharField(editable=False, max_length=200)),
                 (
                     "job_title",
-                    models.CharField(
-                        blank=True, max_length=120, verbose_name="job title"
-                    ),
+                    models.CharField(blank=True, max_length=120, verbose_name="job title"),
                 ),
                 (
                     "language",
@@ -1227,15 +1133,11 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "time_zone",
-                    models.CharField(
-                        blank=True, max_length=64, verbose_name="time zone"
-                    ),
+                    models.CharField(blank=True, max_length=64, verbose_name="time zone"),
                 ),
                 (
                     "blocked",
-                    models.BooleanField(
-                        default=False, verbose_name="must not be contacted"
-                    ),
+                    models.BooleanField(default=False, verbose_name="must not be contacted"),
                 ),
                 (
                     "tags",
@@ -1301,9 +1203,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1316,9 +1216,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "kind",
@@ -1366,9 +1264,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1381,9 +1277,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "kind",
@@ -1445,9 +1339,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1460,9 +1352,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "version",
-                    concurrency.fields.AutoIncVersionField(
-                        default=0, help_text="record revision number"
-                    ),
+                    concurrency.fields.AutoIncVersionField(default=0, help_text="record revision number"),
                 ),
                 ("changed_in", models.BigIntegerField(default=0, editable=False)),
                 (
@@ -1515,9 +1405,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "decision",
-                    models.CharField(
-                        blank=True, max_length=300, verbose_name="decision"
-                    ),
+                    models.CharField(blank=True, max_length=300, verbose_name="decision"),
                 ),
                 (
                     "tags",
@@ -1530,27 +1418,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "next_step",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="next step"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="next step"),
                 ),
                 (
                     "next_step_on",
-                    models.DateField(
-                        blank=True, null=True, verbose_name="next step on"
-                    ),
+                    models.DateField(blank=True, null=True, verbose_name="next step on"),
                 ),
                 (
                     "next_step_at",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="next step at"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="next step at"),
                 ),
                 (
                     "last_contact_at",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="last contact"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="last contact"),
                 ),
                 (
                     "company",
@@ -1600,9 +1480,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1615,9 +1493,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "kind",
@@ -1684,9 +1560,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1699,9 +1573,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "role",
@@ -1739,9 +1611,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1754,9 +1624,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "subject_version",
-                    models.BigIntegerField(
-                        default=0, editable=False, verbose_name="version"
-                    ),
+                    models.BigIntegerField(default=0, editable=False, verbose_name="version"),
                 ),
                 (
                     "role",
@@ -1811,9 +1679,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1826,9 +1692,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "version",
-                    concurrency.fields.AutoIncVersionField(
-                        default=0, help_text="record revision number"
-                    ),
+                    concurrency.fields.AutoIncVersionField(default=0, help_text="record revision number"),
                 ),
                 ("changed_in", models.BigIntegerField(default=0, editable=False)),
                 (
@@ -1863,9 +1727,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigIntegerField()),
                 (
                     "changed_at",
-                    models.DateTimeField(
-                        editable=False, null=True, verbose_name="changed at"
-                    ),
+                    models.DateTimeField(editable=False, null=True, verbose_name="changed at"),
                 ),
                 (
                     "changed_by",
@@ -1879,9 +1741,7 @@ class Migration(migrations.Migration):
                 ("changed_in", models.BigIntegerField(default=0, editable=False)),
                 (
                     "external_id",
-                    models.CharField(
-                        blank=True, max_length=120, null=True, verbose_name="outside id"
-                    ),
+                    models.CharField(blank=True, max_length=120, null=True, verbose_name="outside id"),
                 ),
                 ("name", models.CharField(max_length=200, verbose_name="name")),
                 ("stage_since", models.DateField(verbose_name="in this stage since")),
@@ -1923,9 +1783,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "decision",
-                    models.CharField(
-                        blank=True, max_length=300, verbose_name="decision"
-                    ),
+                    models.CharField(blank=True, max_length=300, verbose_name="decision"),
                 ),
                 (
                     "tags",
@@ -1938,27 +1796,19 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "next_step",
-                    models.CharField(
-                        blank=True, max_length=200, verbose_name="next step"
-                    ),
+                    models.CharField(blank=True, max_length=200, verbose_name="next step"),
                 ),
                 (
                     "next_step_on",
-                    models.DateField(
-                        blank=True, null=True, verbose_name="next step on"
-                    ),
+                    models.DateField(blank=True, null=True, verbose_name="next step on"),
                 ),
                 (
                     "next_step_at",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="next step at"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="next step at"),
                 ),
                 (
                     "last_contact_at",
-                    models.DateTimeField(
-                        blank=True, null=True, verbose_name="last contact"
-                    ),
+                    models.DateTimeField(blank=True, null=True, verbose_name="last contact"),
                 ),
                 (
                     "company",
@@ -2396,9 +2246,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="companyevent",
-            index=models.Index(
-                fields=["pgh_obj", "version"], name="company_event_version"
-            ),
+            index=models.Index(fields=["pgh_obj", "version"], name="company_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="companyevent",
@@ -2463,9 +2311,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="consentevent",
-            index=models.Index(
-                fields=["contact", "subject_version"], name="consent_event_version"
-            ),
+            index=models.Index(fields=["contact", "subject_version"], name="consent_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="consentevent",
@@ -2527,9 +2373,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="contactevent",
-            index=models.Index(
-                fields=["pgh_obj", "version"], name="contact_event_version"
-            ),
+            index=models.Index(fields=["pgh_obj", "version"], name="contact_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="contactevent",
@@ -2599,9 +2443,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="contactpointevent",
-            index=models.Index(
-                fields=["contact", "subject_version"], name="contactpoint_event_version"
-            ),
+            index=models.Index(fields=["contact", "subject_version"], name="contactpoint_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="contactpointevent",
@@ -2619,9 +2461,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="activityevent",
-            index=models.Index(
-                fields=["opportunity", "subject_version"], name="activity_event_version"
-            ),
+            index=models.Index(fields=["opportunity", "subject_version"], name="activity_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="activityevent",
@@ -2687,9 +2527,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="participant",
-            constraint=models.UniqueConstraint(
-                fields=("opportunity", "contact"), name="participant_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("opportunity", "contact"), name="participant_once"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="participant",
@@ -2758,9 +2596,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="pipelineevent",
-            index=models.Index(
-                fields=["pgh_obj", "version"], name="pipeline_event_version"
-            ),
+            index=models.Index(fields=["pgh_obj", "version"], name="pipeline_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="pipelineevent",
@@ -2778,9 +2614,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="productevent",
-            index=models.Index(
-                fields=["pgh_obj", "version"], name="product_event_version"
-            ),
+            index=models.Index(fields=["pgh_obj", "version"], name="product_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="productevent",
@@ -2798,21 +2632,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="savedview",
-            constraint=models.UniqueConstraint(
-                fields=("user", "page", "name"), name="view_name_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("user", "page", "name"), name="view_name_once"),
         ),
         migrations.AddConstraint(
             model_name="stage",
-            constraint=models.UniqueConstraint(
-                fields=("pipeline", "name"), name="stage_name_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("pipeline", "name"), name="stage_name_once"),
         ),
         migrations.AddConstraint(
             model_name="stage",
-            constraint=models.UniqueConstraint(
-                fields=("pipeline", "position"), name="stage_position_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("pipeline", "position"), name="stage_position_once"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="stage",
@@ -2860,9 +2688,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="stageevent",
-            index=models.Index(
-                fields=["pipeline", "subject_version"], name="stage_event_version"
-            ),
+            index=models.Index(fields=["pipeline", "subject_version"], name="stage_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="stageevent",
@@ -2940,9 +2766,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="taskevent",
-            index=models.Index(
-                fields=["opportunity", "subject_version"], name="task_event_version"
-            ),
+            index=models.Index(fields=["opportunity", "subject_version"], name="task_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="taskevent",
@@ -2960,9 +2784,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="opportunityevent",
-            index=models.Index(
-                fields=["pgh_obj", "version"], name="opportunity_event_version"
-            ),
+            index=models.Index(fields=["pgh_obj", "version"], name="opportunity_event_version"),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name="opportunityevent",
@@ -2980,9 +2802,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="opportunity",
-            index=models.Index(
-                fields=["stage", "-changed_at", "id"], name="deal_board"
-            ),
+            index=models.Index(fields=["stage", "-changed_at", "id"], name="deal_board"),
         ),
         migrations.AddIndex(
             model_name="opportunity",
@@ -2990,9 +2810,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="opportunity",
-            index=models.Index(
-                condition=models.Q(("status", "open")), fields=["id"], name="deal_open"
-            ),
+            index=models.Index(condition=models.Q(("status", "open")), fields=["id"], name="deal_open"),
         ),
         migrations.AddIndex(
             model_name="opportunity",
@@ -3005,18 +2823,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="opportunity",
             constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("amount", None), ("amount__gte", 0), _connector="OR"
-                ),
+                condition=models.Q(("amount", None), ("amount__gte", 0), _connector="OR"),
                 name="amount_not_negative",
             ),
         ),
         migrations.AddConstraint(
             model_name="opportunity",
             constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("status", "open"), ("closed_on__isnull", False), _connector="OR"
-                ),
+                condition=models.Q(("status", "open"), ("closed_on__isnull", False), _connector="OR"),
                 name="closed_has_a_day",
             ),
         ),

@@ -6,50 +6,99 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('crm', '0004_company_by_sector'),
+        ("crm", "0004_company_by_sector"),
     ]
 
     operations = [
         pgtrigger.migrations.RemoveTrigger(
-            model_name='company',
-            name='guard',
+            model_name="company",
+            name="guard",
         ),
         pgtrigger.migrations.RemoveTrigger(
-            model_name='contact',
-            name='guard',
+            model_name="contact",
+            name="guard",
         ),
         pgtrigger.migrations.RemoveTrigger(
-            model_name='opportunity',
-            name='guard',
+            model_name="opportunity",
+            name="guard",
         ),
         pgtrigger.migrations.RemoveTrigger(
-            model_name='pipeline',
-            name='guard',
+            model_name="pipeline",
+            name="guard",
         ),
         pgtrigger.migrations.RemoveTrigger(
-            model_name='product',
-            name='guard',
+            model_name="product",
+            name="guard",
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='company',
-            trigger=pgtrigger.compiler.Trigger(name='guard', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n", hash='14cf3b2b7ad052e02ec38e0adb46e5a6c30a8457', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_guard_f803b', table='crm_company', when='BEFORE')),
+            model_name="company",
+            trigger=pgtrigger.compiler.Trigger(
+                name="guard",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n",
+                    hash="14cf3b2b7ad052e02ec38e0adb46e5a6c30a8457",
+                    operation="INSERT OR UPDATE OR DELETE",
+                    pgid="pgtrigger_guard_f803b",
+                    table="crm_company",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='contact',
-            trigger=pgtrigger.compiler.Trigger(name='guard', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n", hash='3c4b3c3585659a34d74737d6100b9cfa41fabe46', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_guard_28ff6', table='crm_contact', when='BEFORE')),
+            model_name="contact",
+            trigger=pgtrigger.compiler.Trigger(
+                name="guard",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n",
+                    hash="3c4b3c3585659a34d74737d6100b9cfa41fabe46",
+                    operation="INSERT OR UPDATE OR DELETE",
+                    pgid="pgtrigger_guard_28ff6",
+                    table="crm_contact",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='opportunity',
-            trigger=pgtrigger.compiler.Trigger(name='guard', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n", hash='18adeab01146414779d669faa8480d46fc958ee4', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_guard_a4b3d', table='crm_opportunity', when='BEFORE')),
+            model_name="opportunity",
+            trigger=pgtrigger.compiler.Trigger(
+                name="guard",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n",
+                    hash="18adeab01146414779d669faa8480d46fc958ee4",
+                    operation="INSERT OR UPDATE OR DELETE",
+                    pgid="pgtrigger_guard_a4b3d",
+                    table="crm_opportunity",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='pipeline',
-            trigger=pgtrigger.compiler.Trigger(name='guard', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n", hash='c85cf204bae5fe0941979ed1aad805cc73c148ca', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_guard_c5556', table='crm_pipeline', when='BEFORE')),
+            model_name="pipeline",
+            trigger=pgtrigger.compiler.Trigger(
+                name="guard",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n",
+                    hash="c85cf204bae5fe0941979ed1aad805cc73c148ca",
+                    operation="INSERT OR UPDATE OR DELETE",
+                    pgid="pgtrigger_guard_c5556",
+                    table="crm_pipeline",
+                    when="BEFORE",
+                ),
+            ),
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='product',
-            trigger=pgtrigger.compiler.Trigger(name='guard', sql=pgtrigger.compiler.UpsertTriggerSql(func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n", hash='f008f4cae6eecc0e7f1c1b924f6b7afc155b6de0', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_guard_96d10', table='crm_product', when='BEFORE')),
+            model_name="product",
+            trigger=pgtrigger.compiler.Trigger(
+                name="guard",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="\n    \n    IF TG_OP = 'DELETE' THEN\n        RAISE EXCEPTION '% % may not be deleted: deleting is a change of state', TG_TABLE_NAME, OLD.id\n            USING ERRCODE = 'VG002';\n    END IF;\n\n    IF TG_OP = 'UPDATE' AND (NEW.version IS DISTINCT FROM OLD.version + 1 OR NEW.id <> OLD.id) THEN\n        RAISE EXCEPTION '% % is at version %, the write says %', TG_TABLE_NAME, OLD.id, OLD.version, NEW.version\n            USING ERRCODE = 'VG001';\n    END IF;\n    IF TG_OP = 'INSERT' AND NEW.version <> 1 THEN\n        RAISE EXCEPTION '% % would begin at version %: it was loaded once and is gone',\n            TG_TABLE_NAME, NEW.id, NEW.version USING ERRCODE = 'VG001';\n    END IF;\n    \n    NEW.changed_by := coalesce(nullif(current_setting('vigente.actor', true), ''),\n                               'system:' || session_user || ':' || session_user);\n    NEW.changed_at := clock_timestamp();\n\n    NEW.changed_in := pg_current_xact_id()::text::bigint;\n    RETURN NEW;\n",
+                    hash="f008f4cae6eecc0e7f1c1b924f6b7afc155b6de0",
+                    operation="INSERT OR UPDATE OR DELETE",
+                    pgid="pgtrigger_guard_96d10",
+                    table="crm_product",
+                    when="BEFORE",
+                ),
+            ),
         ),
     ]

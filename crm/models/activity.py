@@ -22,9 +22,7 @@ TOUCHES = frozenset({ActivityKind.CALL, ActivityKind.MEETING, ActivityKind.MAIL}
 
 @tracked
 class Activity(ChildModel):
-    opportunity = models.ForeignKey(
-        "crm.Opportunity", models.PROTECT, related_name="activities"
-    )
+    opportunity = models.ForeignKey("crm.Opportunity", models.PROTECT, related_name="activities")
     kind = models.CharField(_("kind"), max_length=8, choices=ActivityKind)
     at = models.DateTimeField(_("when"))
     by = models.CharField(_("who"), max_length=200)
@@ -40,9 +38,7 @@ class Activity(ChildModel):
         verbose_name = _("activity")
         verbose_name_plural = _("activities")
         ordering = ["-at", "-id"]
-        indexes = [
-            models.Index(fields=["opportunity", "-at"], name="activity_timeline")
-        ]
+        indexes = [models.Index(fields=["opportunity", "-at"], name="activity_timeline")]
 
     def __str__(self) -> str:
         return self.text[:80] or self.get_kind_display()

@@ -16,11 +16,7 @@ class SavedView(models.Model):
         verbose_name = _("saved view")
         verbose_name_plural = _("saved views")
         ordering = ["page", "name"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["user", "page", "name"], name="view_name_once"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["user", "page", "name"], name="view_name_once")]
 
     def __str__(self) -> str:
         return self.name

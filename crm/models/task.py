@@ -23,12 +23,8 @@ class TaskState(models.TextChoices):
 
 @tracked
 class Task(ChildModel):
-    opportunity = models.ForeignKey(
-        "crm.Opportunity", models.PROTECT, related_name="tasks"
-    )
-    kind = models.CharField(
-        _("kind"), max_length=8, choices=TaskKind, default=TaskKind.TODO
-    )
+    opportunity = models.ForeignKey("crm.Opportunity", models.PROTECT, related_name="tasks")
+    kind = models.CharField(_("kind"), max_length=8, choices=TaskKind, default=TaskKind.TODO)
     title = models.CharField(_("what"), max_length=200)
     due_on = models.DateField(_("due"), null=True, blank=True)
     due_at = models.DateTimeField(_("at"), null=True, blank=True)
@@ -52,9 +48,7 @@ class Task(ChildModel):
     made_by = models.CharField(_("made by"), max_length=200)
     """The text form of an Actor: a person or an agent."""
     source = models.CharField(_("source"), max_length=200, blank=True)
-    state = models.CharField(
-        _("state"), max_length=9, choices=TaskState, default=TaskState.OPEN
-    )
+    state = models.CharField(_("state"), max_length=9, choices=TaskState, default=TaskState.OPEN)
     done_at = models.DateTimeField(_("done"), null=True, blank=True)
 
     subject_field = "opportunity"

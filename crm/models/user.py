@@ -35,9 +35,7 @@ def check_zone(name: str) -> None:
 class User(AbstractUser):
     """`team` decides whose deals a person sees; administrators see all."""
 
-    role = models.CharField(
-        _("role"), max_length=16, choices=Role, default=Role.SALESPERSON
-    )
+    role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.SALESPERSON)
     team = models.ForeignKey(
         Team,
         models.PROTECT,
@@ -46,9 +44,7 @@ class User(AbstractUser):
         verbose_name=_("team"),
         related_name="people",
     )
-    time_zone = models.CharField(
-        _("time zone"), max_length=64, blank=True, validators=[check_zone]
-    )
+    time_zone = models.CharField(_("time zone"), max_length=64, blank=True, validators=[check_zone])
     language = models.CharField(
         _("language"),
         max_length=8,
@@ -76,6 +72,4 @@ class User(AbstractUser):
     @property
     def initials(self) -> str:
         words = str(self).split()
-        return "".join(
-            word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)
-        ).upper()
+        return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper()

@@ -143,7 +143,8 @@ def prepare_database() -> None:
         if settings.VIGENTE_SAMPLE and not get_user_model()._default_manager.exists():
             say("Loading the sample workspace ...")
             call_command("load_sample")
-            call_command("sweep", verbosity=0, stdout=io.StringIO())  # so that the first page already has suggestions on it
+            # So that the first page already has suggestions on it.
+            call_command("sweep", verbosity=0, stdout=io.StringIO())
     except DatabaseError as error:
         raise embedded.Problem(f"The database could not be prepared: {first_line(error)}") from None
     finally:
