@@ -14,6 +14,7 @@ def main() -> int:
     try:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
+        from django.db import OperationalError, ProgrammingError
 
         from config import embedded
     except ImportError as error:
@@ -29,6 +30,14 @@ def main() -> int:
                 execute_from_command_line(sys.argv)
     except (embedded.Problem, ImproperlyConfigured) as problem:
         return complain(str(problem))
+    except (OperationalError, ProgrammingError) as error:
+        state = getattr(error.__cause__, "sqlstate", "")
+        if "--traceback" in sys.argv or state not in {None, "42P01"}:
+            raise
+        line = next(iter(str(error).strip().splitlines()), "")
+        if state is None:  # it was never reached
+            return complain(f"The database does not answer: {line}")
+        return complain(f"The database is not prepared ({line}). Run manage.py migrate; `make run` does it by itself.")
     except KeyboardInterrupt:
         return 130
     return 0
