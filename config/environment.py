@@ -5,7 +5,9 @@ Next in the flow: `config/settings.py`, which asks for each variable once.
 """
 
 import os
-from collections.abc import Mapping
+import re
+import zoneinfo
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +45,23 @@ class Environment:
             raise ImproperlyConfigured(f"{name} is {number}; it must lie between {least} and {most}.")
         return number
 
+    def choice(self, name: str, *, default: str, among: Container[str], example: str) -> str:
+        """A code, written large or small."""
+        value = self.text(name, default=default).upper()
+        if value not in among:
+            raise ImproperlyConfigured(f"{name} is {value!r}, which is not known; it may be, for example, {example}.")
+        return value
+
+    def zone(self, name: str, *, default: str) -> str:
+        value = self.text(name, default=default)
+        try:
+            zoneinfo.ZoneInfo(value)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}, which is no time zone; it may be, for example, {default}."
+            ) from None
+        return value
+
     def words(self, name: str, *, default: str = "") -> list[str]:
         """Words parted by spaces or commas."""
         return self.text(name, default=default).replace(",", " ").split()
@@ -54,7 +73,7 @@ def load(path: Path, *, over: Mapping[str, str] | None = None) -> Environment:
 
 
 def read_file(path: Path) -> dict[str, str]:
-    """`NAME=value` lines; comments, blank lines, `export` and one pair of quotes are understood."""
+    """`NAME=value` lines; comments, also behind a value, blank lines, `export` and a pair of quotes are understood."""
     values: dict[str, str] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -72,5 +91,7 @@ def read_file(path: Path) -> dict[str, str]:
         value = value.strip()
         if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
             value = value[1:-1]
+        else:
+            value = re.split(r"\s#", value, maxsplit=1)[0].rstrip()
         values[name.strip()] = value
     return values

@@ -9,10 +9,13 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 from django.utils.translation import gettext_lazy as _
+from moneyed import CURRENCIES
+from phonenumbers import SUPPORTED_REGIONS
 
 from config import embedded, environment
 from config.unfold import UNFOLD  # noqa: F401 - how the admin looks
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environment.load(BASE_DIR / ".env")
 
@@ -91,7 +94,7 @@ TEMPLATES = [
     },
 ]
 
-# Real servers when DATABASE_URL / REDIS_URL name them, else the embedded ones (config/embedded.py).
+# Real servers when DATABASE_URL / REDIS_URL name them, else the embedded ones (config/embedded/).
 DATABASES = {"default": embedded.database_settings(env)}
 REDIS_URL = embedded.redis_url(env)
 
@@ -110,7 +113,7 @@ LANGUAGES = [("en", _("English")), ("pt-br", _("Portuguese (Brazil)"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True
-TIME_ZONE = env.text("TIME_ZONE", default="America/Sao_Paulo")
+TIME_ZONE = env.zone("TIME_ZONE", default="America/Sao_Paulo")
 
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
@@ -144,8 +147,8 @@ CONCURRENCY_IGNORE_DEFAULT = False
 # Its logins are in the source, for everybody to read: a real database gets it only when asked for.
 VIGENTE_SAMPLE = env.boolean("VIGENTE_SAMPLE", default=embedded.wanted(env))
 VIGENTE_WORKSPACE = env.text("VIGENTE_WORKSPACE", default="Geada Sensors")
-VIGENTE_CURRENCY = env.text("VIGENTE_CURRENCY", default="BRL")
-VIGENTE_PHONE_REGION = env.text("VIGENTE_PHONE_REGION", default="BR")
+VIGENTE_CURRENCY = env.choice("VIGENTE_CURRENCY", default="BRL", among=CURRENCIES, example="USD")
+VIGENTE_PHONE_REGION = env.choice("VIGENTE_PHONE_REGION", default="BR", among=SUPPORTED_REGIONS, example="US")
 VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60, least=1, most=86_400)
 # Work that waits: conflicts/partitions.py, running.py, watching.py.
 VIGENTE_PARTITIONS = env.integer("VIGENTE_PARTITIONS", default=4, least=1, most=256)
@@ -161,10 +164,11 @@ VIGENTE_LIMITS = {
     "channel": "6/hour",
 }
 
+LOG_LEVEL = env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS, example="WARNING")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }

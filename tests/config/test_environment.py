@@ -32,6 +32,19 @@ def test_a_bad_number_names_its_variable(value: str) -> None:
         Environment({"VIGENTE_PORT": value}).integer("VIGENTE_PORT", default=8000, least=1, most=65535)
 
 
+@pytest.mark.parametrize("value", ["Mars/Base", "America", "/etc/passwd", "../etc"])
+def test_a_time_zone_that_does_not_exist_names_its_variable(value: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"TIME_ZONE is .* no time zone"):
+        Environment({"TIME_ZONE": value}).zone("TIME_ZONE", default="UTC")
+
+
+def test_a_code_is_understood_written_small_and_an_unknown_one_names_its_variable() -> None:
+    env = Environment({"A": "debug", "B": "loud"})
+    assert env.choice("A", default="INFO", among={"INFO", "DEBUG"}, example="INFO") == "DEBUG"
+    with pytest.raises(ImproperlyConfigured, match="B is 'LOUD'"):
+        env.choice("B", default="INFO", among={"INFO", "DEBUG"}, example="INFO")
+
+
 def test_words_are_parted_by_spaces_or_commas() -> None:
     assert Environment({"A": "a, b c"}).words("A") == ["a", "b", "c"]
 
@@ -41,6 +54,13 @@ def test_the_process_beats_the_file(tmp_path: Path) -> None:
     file.write_text("# a comment\n\nexport A=file\nB='quo ted'\nC=a=b\n")
     env = environment.load(file, over={"A": "process"})
     assert (env.text("A"), env.text("B"), env.text("C")) == ("process", "quo ted", "a=b")
+
+
+def test_a_comment_behind_a_value_is_left_out_unless_quotes_keep_it(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("A=redis://here/0   # the queue\nB='x # y'\nC=x#y\n")
+    env = environment.load(file, over={})
+    assert (env.text("A"), env.text("B"), env.text("C")) == ("redis://here/0", "x # y", "x#y")
 
 
 def test_a_line_that_is_no_assignment_is_named(tmp_path: Path) -> None:
@@ -65,7 +85,7 @@ def test_every_variable_of_the_settings_is_explained() -> None:
 
     asked: set[str] = set()
     for path in (PROJECT / "config").rglob("*.py"):
-        asked |= set(re.findall(r'env\.(?:text|boolean|integer|words|has)\(\s*"(\w+)"', path.read_text()))
+        asked |= set(re.findall(r'env\.(?:text|boolean|integer|choice|zone|words|has)\(\s*"(\w+)"', path.read_text()))
     listed = set(re.findall(r"^# (\w+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
     assert asked <= listed
     assert listed - asked <= {"VIGENTE_PYTHON"}  # asked by scripts/setup.py
