@@ -1,11 +1,14 @@
 """The broker's settings reach the broker, and a message lands in one queue only."""
 
+import re
+
 import pytest
 from django.conf import settings
 from kombu import Connection
 from redis import Redis
 
 from config.celery import QUEUES, VISIBILITY, app
+from config.embedded.homes import PROJECT
 
 
 @pytest.fixture
@@ -82,3 +85,8 @@ def test_the_schedule_can_be_written_to_redis(line: "Redis") -> None:
         assert scheduler.max_interval == 10
     finally:
         get_redis(app).close()
+
+
+def test_the_workers_that_the_readme_starts_take_from_every_queue() -> None:
+    lines = re.findall(r"celery -A config\.celery worker -Q (\S+)", (PROJECT / "README.md").read_text())
+    assert {queue for line in lines for queue in line.split(",")} == set(QUEUES)
