@@ -1,7 +1,7 @@
 """The task queue: a doorbell, never the truth.
 
 A message carries a kind and a key; due times, attempts and cancellations are rows. Losing every message delays work and
-loses none: the sweep over rows finds it again. Next in the flow: `agents/tasks.py`.
+loses none: the watch over rows finds it again. Next in the flow: `conflicts/tasks.py`, `agents/tasks.py`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Which path leads where; each room keeps its own list. Next in the flow: `crm/urls.py`."""
+"""Which path leads where; each room keeps its own list. Next in the flow: `crm/urls/`."""
 
 from django.contrib import admin
 from django.urls import include, path

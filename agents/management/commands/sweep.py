@@ -22,9 +22,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         now = database_now()
         total = sweeps.candidates(now=now).count()
-        with tqdm(
-            total=total, unit=" deals", file=sys.stderr, disable=options["json"] or not options["verbosity"]
-        ) as bar:
+        quiet = options["json"] or not options["verbosity"] or not sys.stderr.isatty()
+        with tqdm(total=total, unit=" deals", file=sys.stderr, disable=quiet, leave=False) as bar:
             run = sweeps.sweep(now=now, progress=bar.update)
         found = {
             "sweep": run.pk,

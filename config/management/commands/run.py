@@ -1,7 +1,7 @@
 """`manage.py run`: everything a person needs to try Vigente, in one process tree that ends with Ctrl-C.
 
 Servers, migrations, a sample workspace in an empty database, then web, worker and schedule under a supervisor.
-A real installation starts the same three programs under its own supervisor; `docs/` says how.
+A real installation starts the same programs under its own supervisor; README.md says how.
 Next in the flow: `config/supervisor.py`.
 """
 
