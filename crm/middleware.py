@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
 from django.shortcuts import render, resolve_url
 from django.utils import timezone, translation
 
@@ -50,6 +50,13 @@ def errors(get_response: Handler) -> Handler:
             # Followed by htmx it would put the sign-in page into a corner of this one.
             told = render(request, "errors/signed_out.html", status=401)
             told["HX-Retarget"], told["HX-Reswap"] = "#toasts", "beforeend"
+            return told
+        if request.method == "POST" and _leads_to_sign_in(response) and "next=" in response.headers["Location"]:
+            # Signed in again, the person would be led back to an address that only takes forms, without the form.
+            return pages.signed_out(request)
+        if isinstance(response, HttpResponseNotAllowed) and not response.content:
+            told = pages.page(request, 405)
+            told["Allow"] = response["Allow"]
             return told
         return response
 

@@ -80,8 +80,10 @@ def page(request: HttpRequest, status: int, **more: Any) -> HttpResponse:
     return render(request, template, context, status=status)
 
 
-@requires_csrf_token
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Looks for no token in the form: a body that cannot be read would break this answer too, nobody would tell that
+    the request is over, and its database connection would never return to the pool.
+    """
     return page(request, 400)
 
 
@@ -95,10 +97,19 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return page(request, 404)
 
 
-@requires_csrf_token
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without the frame: whatever broke may be what the frame needs."""
+    """Without the frame, and without a look into the form: whatever broke may be what these need."""
     return render(None, "errors/plain.html", {**words(500), "status": 500}, status=500)
+
+
+def signed_out(request: HttpRequest) -> HttpResponse:
+    """To a form that was sent after the session had ended: no way to a page that only takes forms."""
+    context = {
+        "title": _("You have been signed out"),
+        "happened": _("Nothing was written."),
+        "to_do": _("Go back: what you typed is still there. Copy it, sign in again, and send it once more."),
+    }
+    return render(request, "errors/plain.html", {**context, "status": 401}, status=401)
 
 
 def no_csrf(request: HttpRequest, reason: str = "") -> HttpResponse:

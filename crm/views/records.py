@@ -27,7 +27,7 @@ from crm.showing import Shower
 from crm.timeline import Entry
 from crm.views.records_history import news, story
 from crm.views.settle import settle_or, typed_before
-from crm.views.submit import submit
+from crm.views.submit import submit, version_of
 
 DEALS = 20
 """Of a record that has more, the board shows the rest."""
@@ -118,14 +118,15 @@ def edit(request: HttpRequest, kind: Kind, subject: VersionedModel) -> HttpRespo
     name = request.POST.get("fact", "")
     if name != "all" and name not in kind.facts:
         raise Http404
+    shown = version_of(request)
     fields = kind.editable if name == "all" else kind.facts[name]
     params, faults = inputs.read(request.POST, fields, model=type(subject), subject=subject)
     kind.tidy(params, faults, subject)
     if faults:
-        return _returned(request, kind, subject, name, faults)
+        return _returned(request, kind, subject, name, faults, shown=shown)
     submission = submit(request, action=kind.action, params=params, subject=subject)
     if submission.errors:
-        return _returned(request, kind, subject, name, submission.errors)
+        return _returned(request, kind, subject, name, submission.errors, shown=shown)
     answer = settle_or(
         request, submission, subject=subject, action=kind.action, params=params, done_url=kind.address(subject)
     )
@@ -151,12 +152,17 @@ def _about(kind: Kind, subject: VersionedModel) -> dict[str, Any]:
 
 
 def _returned(
-    request: HttpRequest, kind: Kind, subject: VersionedModel, name: str, faults: Mapping[str, list[str]]
+    request: HttpRequest,
+    kind: Kind,
+    subject: VersionedModel,
+    name: str,
+    faults: Mapping[str, list[str]],
+    *,
+    shown: int,
 ) -> HttpResponse:
     """The form with its faults, everything typed still there, on the version it was first shown with."""
     typed = {key: request.POST[key] for key in kind.editable if key in request.POST}
-    shown = request.POST.get("version", "")
-    draft = Draft(edit=name, typed=typed, faults=faults, version=int(shown) if shown.isdecimal() else None)
+    draft = Draft(edit=name, typed=typed, faults=faults, version=shown)
     if request.htmx and name != "all":  # type: ignore[attr-defined]
         [fact] = facts(kind, subject, [name], draft=draft)
         found = {"fact": fact, "draft": draft, "oob": True}

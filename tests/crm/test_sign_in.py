@@ -58,6 +58,19 @@ def test_a_form_sent_after_signing_out_says_so_beside_what_was_typed() -> None:
     assert "You have been signed out." in words(answer)
 
 
+def test_a_whole_form_sent_after_signing_out_is_not_led_to_an_address_that_only_takes_forms() -> None:
+    deal = cast.deal()
+    answer = Client().post(f"/deals/{deal.pk}/edit/", {"version": "1", "decision": "x"})
+    assert answer.status_code == 401
+    assert "Nothing was written." in words(answer)
+
+
+def test_an_address_that_only_takes_forms_says_so_in_words() -> None:
+    answer = signed_in(cast.alice()).get(f"/deals/{cast.deal().pk}/edit/")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    assert "This address only takes a form" in words(answer)
+
+
 def test_preferences_are_saved_and_hold_at_once() -> None:
     client = signed_in(cast.alice())
     fields = {"language": "pt-br", "time_zone": "America/Manaus", "theme": "dark"}
