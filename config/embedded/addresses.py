@@ -27,7 +27,7 @@ PASSED_ON = {
 def database(url: str, *, pool: int = 0) -> dict[str, Any]:
     parts, port = split(url, variable="DATABASE_URL", schemes={"postgres", "postgresql"}, form=FORM)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    host = options.pop("host", "") or unquote(parts.hostname or "")
+    host, port = options.pop("host", "") or unquote(parts.hostname or ""), options.pop("port", "") or port
     name = unquote(parts.path.lstrip("/"))
     if not name:
         raise ImproperlyConfigured(f"DATABASE_URL names no database; it should look like {FORM}.")
@@ -38,7 +38,7 @@ def database(url: str, *, pool: int = 0) -> dict[str, Any]:
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
         host=host,
-        port=options.pop("port", "") or port,
+        port=port,
         more=options,
         pool=pool,
     )

@@ -62,3 +62,8 @@ def test_addresses_beat_the_embedded_servers() -> None:
     assert embedded.redis_url(env) == "redis://host/0"
     with embedded.servers(env):  # starts nothing: it would have to make a home
         pass
+
+
+def test_the_port_of_a_socket_may_stand_beside_its_directory() -> None:
+    found = addresses.database("postgres://me@/crm?host=/run/pg&port=5433")
+    assert (found["HOST"], found["PORT"]) == ("/run/pg", "5433")
