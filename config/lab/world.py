@@ -5,7 +5,6 @@ nothing to the next. Next in the flow: `config/lab/running.py`.
 """
 
 import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,8 +83,3 @@ def person(user: User) -> Actor:
 def load(ref: Ref) -> Opportunity:
     """The deal as it is now."""
     return Opportunity.objects.get(pk=ref.pk)
-
-
-def pairs(deals: Sequence[Ref], size: int) -> list[tuple[Ref, ...]]:
-    """The deals in groups of `size`."""
-    return [tuple(deals[start : start + size]) for start in range(0, len(deals), size)]
