@@ -53,6 +53,7 @@ def find(name: str) -> Pipeline | None:
 def open_stages(name: str, stages: Sequence[str], *, by: Actor, dry_run: bool) -> tuple[Stages, list[str]]:
     """The pipeline with the stages that were asked for, those that are missing made, and what was made.
 
+    Of a dry run they are made too, so that the rows have stages to be looked at with; its transaction is taken back.
     Raises FileProblem: there is no such pipeline, or it has no stages.
     """
     pipeline = find(name)
@@ -65,12 +66,15 @@ def open_stages(name: str, stages: Sequence[str], *, by: Actor, dry_run: bool) -
         )
     known = {naming.key(stage.name) for stage in pipeline.stages.all()} if pipeline else set()
     missing = [stage for stage in dict.fromkeys(stages) if naming.key(stage) not in known]
-    if dry_run and (pipeline is None or missing):
-        raise FileProblem(_("A dry run makes no stages. Make them first, or import without --dry-run."))
     made: list[str] = []
     if pipeline is None or missing:
         pipeline = _make(pipeline, name or _("Sales"), missing, by=by)
-        made = [_("Made in pipeline %(name)s: %(stages)s.") % {"name": pipeline.name, "stages": ", ".join(missing)}]
+        words = (
+            _("Would make in pipeline %(name)s: %(stages)s.")
+            if dry_run
+            else _("Made in pipeline %(name)s: %(stages)s.")
+        )
+        made = [words % {"name": pipeline.name, "stages": ", ".join(missing)}]
     found = Stages(pipeline)
     if not found.all:
         raise FileProblem(_("The pipeline “%(name)s” has no stages; --stages makes them.") % {"name": pipeline.name})

@@ -5,8 +5,10 @@ Guarantees that whatever stops it (a broken end of the file, Ctrl-C) leaves whol
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from crm.imports.columns import Layout, lay_out, recognised
@@ -32,7 +34,7 @@ def run(path: Path, *, kind: str, options: Options, encoding: str = "", progress
     """Raises FileProblem if the file as a whole cannot be imported; nothing was written then."""
     report = Report(file=path.name, kind=kind, dry_run=options.dry_run)
     started = time.monotonic()
-    with Table(path, encoding=encoding) as table:
+    with Table(path, encoding=encoding) as table, _taken_back() if options.dry_run else nullcontext():
         columns = KINDS[kind].columns
         header = table.header(lambda names: recognised(names, columns, options.mapping))
         layout = lay_out(header, columns, options.mapping)
@@ -63,6 +65,13 @@ def run(path: Path, *, kind: str, options: Options, encoding: str = "", progress
     report.seconds = time.monotonic() - started
     report.refusals.sort(key=lambda refusal: refusal.line)
     return report
+
+
+@contextmanager
+def _taken_back() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 def _rows(table: Table, importer: Kind) -> Iterator[Row]:

@@ -7,7 +7,7 @@ import pytest
 from conflicts.actors import Actor
 from conflicts.models import Conflict
 from crm.imports.problems import FileProblem
-from crm.models import Company, Contact, Opportunity
+from crm.models import Company, Contact, Opportunity, Pipeline
 from tests import cast
 from tests.crm.importing import bring, csv_file, fates, reasons
 
@@ -204,6 +204,15 @@ def test_stages_are_made_only_when_asked_for(tmp_path):
     assert report.made == ["Made in pipeline Hardware: Paused."]
     pipeline.refresh_from_db()
     assert pipeline.version == 2
+
+
+def test_a_dry_run_with_stages_that_are_not_here_yet_looks_at_the_rows_and_makes_none(tmp_path):
+    path = csv_file(tmp_path, DEALS, "A1,,,Engaging,100,,,", "A2,,,Dreaming,100,,,")
+    report = bring(path, "opportunities", pipeline="Hardware", stages=("Engaging", "Won"), dry_run=True)
+    assert fates(report) == (1, 0, 0, 1)
+    assert report.made == ["Would make in pipeline Hardware: Engaging, Won."]
+    assert not Pipeline.objects.exists()
+    assert not Opportunity.objects.exists()
 
 
 def test_contacts_are_recognised_by_their_address_else_by_name_and_company(tmp_path):

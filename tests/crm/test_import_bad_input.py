@@ -253,6 +253,12 @@ def test_with_json_a_file_that_cannot_be_read_is_json_too_and_the_exit_code_says
     assert "There is no file" in json.loads(capsys.readouterr().out)["error"]
 
 
+@pytest.mark.parametrize("words", ["garbage", "%Q", "%d/%m", "%"])
+def test_a_format_of_days_that_tells_no_day_is_one_clear_line(tmp_path, words):
+    with pytest.raises(CommandError, match="does not tell a day"):
+        call_command("import_csv", csv_file(tmp_path, DEALS), "--kind", "opportunities", "--dates", words)
+
+
 def test_refused_rows_alone_do_not_fail_the_command_and_stand_in_its_json(tmp_path, capsys):
     path = csv_file(tmp_path, "name,sector,colour", "Acme,Food,red", ",Wine,blue")
     call_command("import_csv", path, "--kind", "companies", "--json")

@@ -1,5 +1,6 @@
 """`manage.py import_csv`: companies, contacts, products, people and deals from a CSV file."""
 
+import datetime as dt
 import json
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -93,6 +94,8 @@ class Command(BaseCommand):
         currency = options["currency"].upper()
         if currency not in moneyed.CURRENCIES:
             raise FileProblem(f"There is no currency {options['currency']!r}.")
+        if not _tells_a_day(options["dates"]):
+            raise FileProblem(f"--dates {options['dates']!r} does not tell a day; one that does is %d/%m/%Y.")
         chosen = Options(
             currency=currency,
             date_format=options["dates"],
@@ -118,3 +121,11 @@ class Command(BaseCommand):
                 encoding=options["encoding"],
                 progress=show,
             )
+
+
+def _tells_a_day(date_format: str) -> bool:
+    day = dt.date(2031, 12, 24)
+    try:
+        return dt.datetime.strptime(day.strftime(date_format), date_format).date() == day  # noqa: DTZ007 - a day has no zone
+    except ValueError:
+        return False
