@@ -12,10 +12,10 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @pytest.mark.parametrize("kind", [f"{FORM}; charset=utf-16", "multipart/form-data", "multipart/form-data; boundary=é"])
-@pytest.mark.parametrize("checked", [False, True])
-def test_a_body_that_cannot_be_read_is_answered_400(kind: str, checked: bool) -> None:
-    browser = Client(enforce_csrf_checks=checked)
+def test_a_body_that_cannot_be_read_is_answered_400(kind: str) -> None:
+    browser = Client(enforce_csrf_checks=True)
     browser.force_login(cast.alice())
+    browser.get(at("preferences"))  # gives the cookie; with it, the token is looked for in the form
     answer = browser.post(at("deal_plan", cast.deal().pk), b"version=1", content_type=kind)
     assert answer.status_code == 400
     assert "This request cannot be read" in answer.text
