@@ -7,20 +7,24 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.bench import Bench, gate, loaded, scratch
+from config.bench import Bench, gate, holding, loaded, scratch
 
 
 class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
-    help = "Measure gate, import, sweep and pages; ratios are taken within one run."
+    help = "Measure gate, leases, guard, partitions, import, sweep and pages; ratios are taken within one run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--only", nargs="*", choices=["gate", "loaded"], help="default: all")
+        parser.add_argument("--only", nargs="*", choices=["gate", "holding", "loaded"], help="default: all")
         parser.add_argument("--data", type=Path, help="a folder with a real export; default: made up, of the same size")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        benches: dict[str, Bench] = {"gate": gate.measure, "loaded": lambda: loaded.measure(options["data"])}
+        benches: dict[str, Bench] = {
+            "gate": gate.measure,
+            "holding": holding.measure,
+            "loaded": lambda: loaded.measure(options["data"]),
+        }
         figures = []
         for name in options["only"] or benches:
             if not options["json"]:
