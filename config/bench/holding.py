@@ -45,7 +45,7 @@ def _leases() -> list[Figure]:
 
 
 def _guard() -> list[Figure]:
-    """The same UPDATE with the triggers of the subject and without them, in turns: guard alone, then guard and history."""
+    """The same UPDATE without triggers, with the guard, and with guard and history, in turns."""
     made = gate.commit(Proposal(action="opportunity.create", by=BENCH, params={"name": "Bench"}))
     assert made.subject is not None
     pk = made.subject.pk
