@@ -100,6 +100,7 @@
   let wanted = 0; // the newest version heard of
   let forced = false;
   let again = false;
+  let wait = 2000; // ms until what was heard of and could not be fetched is asked for again
   const refresh = async ({ since = version() } = {}) => {
     const parts = $("#shown")?.dataset.parts;
     if (!parts) return;
@@ -109,9 +110,13 @@
     forced = false;
     try {
       await htmx.ajax("GET", `${parts}?since=${since}`, { swap: "none", target: "#notice" });
+    } catch {
+      // Not reached: told by htmx:sendError, asked again below.
     } finally {
       asking = false;
       if (again) { again = false; refresh(); }
+      else if (wanted > version()) { setTimeout(() => { if (wanted > version()) news(); }, wait); wait = Math.min(wait * 2, 60_000); }
+      else wait = 2000;
     }
   };
   // What was news stays news until it is hidden: the next sentence tells everything since then.

@@ -259,3 +259,22 @@ def test_a_body_in_a_broken_encoding_is_no_crash(body: bytes) -> None:
 def test_a_get_on_a_form_s_address_is_answered_405() -> None:
     deal = cast.deal()
     assert signed_in(cast.alice()).get(url("deal_edit", deal)).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("deal_log", {"kind": "note", "text": "Asked again", "next_title": "Call", "next_on": "2026-02-30"}),
+        ("deal_plan", {"title": "Call", "due_on": "2026-02-30"}),
+        ("deal_plan", {"title": "Call", "due_on": "2026-02-30", "form": "task"}),
+        ("deal_stage", {"stage": "lost", "reason": ""}),
+    ],
+)
+def test_a_form_that_comes_back_with_a_fault_keeps_the_version_it_was_shown_with(name: str, sent: dict) -> None:
+    deal = cast.deal()
+    assert cast.propose("opportunity.edit", deal, by=cast.bob(), decision="Partners").written
+    if "stage" in sent:
+        sent = {**sent, "stage": str(cast.stage("Lost").pk)}
+    answer = signed_in(cast.alice()).post(url(name, deal), {**sent, "version": "1"}, headers=HTMX)
+    assert answer.status_code == 422
+    assert 'name="version" value="1"' in text(answer)

@@ -254,3 +254,15 @@ def test_two_windows_of_one_person_are_two_writers() -> None:
     assert alice.post(url("deal_edit", deal), {**other, "amount": "51000"}).status_code == 302
     read = words(clashed(deal, alice, fields, amount="45500"))
     assert "Yours from another window, in force" in read
+
+
+def test_a_choice_on_a_page_of_its_own_is_answered_with_a_page() -> None:
+    """Sent by htmx it would put the next page into this one, and a reload would send the first form again."""
+    deal, alice, fields = deal_seen_by_alice()
+    by_bob(deal, amount="51000")
+    assert (
+        "hx-post"
+        not in text(clashed(deal, alice, fields, amount="45500")).split("data-settle")[0].rsplit("<form", 1)[1]
+    )
+    beside = alice.post(url("deal_edit", deal), {**fields, "amount": "45501", "key": "another"}, headers=HTMX)
+    assert "hx-post" in text(beside).split("data-settle")[0].rsplit("<form", 1)[1]
