@@ -387,6 +387,7 @@ DEEDS: dict[str, Deed] = {
 COMMANDS: dict[str, str] = {
     "import_csv": "through commit_many: tried below",
     "sweep": "through commit_many: tried below",
+    "stages": "makes what is missing; changes nothing that is there",
     "load_sample": "only into a workspace without a deal; through the gate",
     "bench": "only its own scratch database",
     "race": "only its own scratch database",

@@ -44,6 +44,16 @@ def test_a_second_run_in_the_same_home_gets_one_line(place: Home) -> None:
     assert done.stderr == f"Vigente already runs from {place.path}: process {os.getpid()}, http://127.0.0.1:8123/.\n"
 
 
+def test_where_nobody_can_sign_in_yet_the_first_lines_say_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "logins", list)
+    for empty in (True, False):
+        monkeypatch.setattr(run, "nobody", lambda empty=empty: empty)
+        run.welcome(Home(tmp_path), 8123)
+        assert ("manage.py createsuperuser" in capsys.readouterr().out) is empty
+
+
 def supervisor(home: Home, *children: Child, say: list[str] | None = None) -> Supervisor:
     home.prepare()
     lines = [] if say is None else say

@@ -159,7 +159,15 @@ def welcome(home: Home, port: int) -> None:
     say(f"\nVigente runs at http://{HOST}:{port}/")
     for role, username, password in logins():
         say(f"  {role:<14} {username} / {password}")
+    if nobody():
+        say("Nobody can sign in yet: .venv/bin/python manage.py createsuperuser makes the first account.")
     say(f"Ctrl-C stops it. What each process writes is in {home.log}.\n")
+
+
+def nobody() -> bool:
+    found = get_user_model()._default_manager.exists()
+    connections.close_all()
+    return not found
 
 
 def logins() -> list[tuple[str, str, str]]:
