@@ -442,7 +442,8 @@ def test_every_command_of_ours_is_in_the_table() -> None:
 
 def test_every_task_of_ours_is_in_the_table() -> None:
     queue.loader.import_default_modules()
-    assert {name for name in queue.tasks if not name.startswith("celery.")} == set(TASKS)
+    # The race lab's own tasks run in its scratch database only, and one of them is naive on purpose.
+    assert {name for name in queue.tasks if not name.startswith(("celery.", "lab."))} == set(TASKS)
 
 
 def in_between(monkeypatch: pytest.MonkeyPatch, meddle: Any) -> None:

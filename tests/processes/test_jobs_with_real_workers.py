@@ -133,8 +133,9 @@ def test_a_message_delivered_again_while_its_first_copy_runs(start: Start, place
     start("pair", concurrency=2).ready()
     log("held", deal, hold=True)
     assert promptly(file(place, "begun-1-*"))
-    assert bell.ring(work.LOG, "held", slot=Job.objects.get(key="held").slot)
-    assert promptly(lambda: Job.objects.get(key="held").late_bells == 1)
+    before = Job.objects.get(key="held")  # a watching worker may have rung beside the first bell already
+    assert bell.ring(work.LOG, "held", slot=before.slot)
+    assert promptly(lambda: Job.objects.get(key="held").late_bells > before.late_bells)
     (place / "go").touch()
     assert promptly(lambda: state("held") == "done")
     assert (written("held"), Job.objects.get(key="held").attempts) == (1, 1)
