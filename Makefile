@@ -1,6 +1,6 @@
 # `make run` tries it out, `make test` proves it. Both set themselves up; nothing has to be installed by hand.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock run test browser lint fix types check messages
+.PHONY: help setup lock run test browser race lint fix types check messages
 python := .venv/bin/python
 # Chromium for the browser tests; another one may be named.
 export VIGENTE_CHROMIUM ?= /usr/bin/chromium
@@ -19,6 +19,10 @@ test: setup ## all tests but those in a browser
 
 browser: setup ## the tests in a browser
 	$(python) -m pytest -m browser $(ARGS)
+
+race: setup ## every race, the naive way and through the gate; then without each protection in turn
+	$(python) manage.py race
+	$(python) manage.py race --mutate
 
 lint: setup ## style
 	$(python) -m ruff check .
