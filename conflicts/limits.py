@@ -5,7 +5,7 @@ script), and what happens when Redis is away: agents and integrations wait, peop
 protects capacity, never the validity of a change: that is the gate's.
 
 Names are `model:…` (per language model), `api:…` (per outside service), `channel:…` (per channel and contact). How many
-proposals wait for a person is counted in rows, not here.
+proposals wait for a person is counted in rows, not here (agents/backpressure.py).
 """
 
 import logging
