@@ -115,6 +115,15 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
+                "title": _("Work that waits"),
+                "separator": True,
+                "items": [
+                    _link(_("Jobs"), "pending_actions", "conflicts_job"),
+                    _link(_("Outbox"), "outbox", "conflicts_outboxmessage"),
+                    _link(_("Leases"), "lock_clock", "conflicts_lease"),
+                ],
+            },
+            {
                 "title": _("Workspace"),
                 "separator": True,
                 "items": [

@@ -27,6 +27,10 @@ RESOLUTIONS: dict[str, Any] = {
     "refused": _l("a rule forbids it"),
     "settled": _l("somebody decided"),
     "clashed_again": _l("it went on in a newer record"),
+    "retried": _l("it was given another chance"),
+    "dropped": _l("it was dropped"),
+    "arrived": _l("it had arrived"),
+    "again": _l("it had not arrived and is sent again"),
 }
 
 

@@ -23,7 +23,7 @@ from conflicts.admin.columns import display
 from conflicts.admin.read_only import ReadOnlyAdmin
 from conflicts.admin.review_filters import AgeFilter, DeadlineFilter, ShowFilter
 from conflicts.admin.words import Money
-from conflicts.models import Conflict, State
+from conflicts.models import Conflict, Job, OutboxMessage, State
 
 TONES: dict[str, str] = {
     State.VERSION_CONFLICT: "warning",
@@ -138,6 +138,7 @@ class ReviewQueue(ReadOnlyAdmin):
             raise Http404
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request, record):
             raise PermissionDenied
+        work = work_url(record)
         context = {
             **self.admin_site.each_context(request),
             "title": record.subject_label or _("Review queue"),
@@ -147,7 +148,8 @@ class ReviewQueue(ReadOnlyAdmin):
             "evidence": evidence.of(record, money=self.money(record)),
             "tone": TONES.get(record.state, ""),
             "record_url": self.record_url(record),
-            "settle_url": self.settle_url(record) if record.closed_at is None else "",
+            "work_url": work,
+            "settle_url": (work or self.settle_url(record)) if record.closed_at is None else "",
             "over": record.closed_at is None and record.deadline is not None and record.deadline < timezone.now(),
             **(extra_context or {}),
         }
@@ -157,3 +159,14 @@ class ReviewQueue(ReadOnlyAdmin):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         raise Http404  # a record of evidence has no history of its own
+
+
+def work_url(record: Conflict) -> str:
+    """The page of the work that left this record: a job that failed for good, a message nobody can tell of."""
+    found: Job | OutboxMessage | None = None
+    match record.action.partition(":"):
+        case ("job", ":", _kind):
+            found = Job.objects.filter(key=record.key).first()
+        case ("send", ":", _destination):
+            found = OutboxMessage.objects.filter(key=record.key).first()
+    return reverse(f"admin:conflicts_{found._meta.model_name}_change", args=[found.pk]) if found else ""
