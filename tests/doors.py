@@ -280,6 +280,13 @@ OTHERS: dict[str, str] = {
 }
 """Routes that take a POST and need no version, each with the reason."""
 
+ADMIN: dict[str, str] = {
+    "conflicts_lease_decide": "breaks the lease that was shown: compare-and-swap on its fencing token",
+    "conflicts_job_decide": "retries or cancels the work in the state that was shown: compare-and-swap on it",
+    "conflicts_outboxmessage_decide": "a word on the doubt that was shown: compare-and-swap on its record",
+}
+"""Addresses of the admin beyond Django's own, each tried in tests/admin/."""
+
 WITHOUT_SUBJECT = frozenset(OTHERS) - {"settle", "undo", "suggestion_approve", "suggestion_edit"}
 
 
@@ -387,6 +394,7 @@ DEEDS: dict[str, Deed] = {
 COMMANDS: dict[str, str] = {
     "import_csv": "through commit_many: tried below",
     "sweep": "through commit_many: tried below",
+    "prune": "no subject: old ledger entries, ended jobs and their leases, events",
     "stages": "makes what is missing; changes nothing that is there",
     "load_sample": "only into a workspace without a deal; through the gate",
     "bench": "only its own scratch database",
