@@ -105,9 +105,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def signed_out(request: HttpRequest) -> HttpResponse:
     """To a form that was sent after the session had ended: no way to a page that only takes forms."""
     context = {
-        "title": _("You have been signed out"),
-        "happened": _("Nothing was written."),
-        "to_do": _("Go back: what you typed is still there. Copy it, sign in again, and send it once more."),
+        "title": _("Not saved yet"),
+        "happened": _("You have been signed out. Nothing was written; what you typed is still here."),
+        "to_do": _("Go back: what you typed is still there."),
     }
     return render(request, "errors/plain.html", {**context, "status": 401}, status=401)
 

@@ -30,6 +30,8 @@
     const forms = part.matches("form") ? [part] : $$("form", part);
     // What has asked waits for its own answer: htmx could not place that answer if the asker were gone.
     if ([part, ...$$("[data-flying]", part)].some((asker) => asker.hasAttribute("data-flying") && asker !== answered)) return true;
+    // Behind an open choice the form is kept: "Keep editing" gives it back with all that was typed.
+    if (forms.some((form) => form.dataset.sent === "waits") && $("#settle [data-settle]")) return true;
     if (forms.some((form) => form.dataset.sent)) return forms.some((form) => !form.dataset.sent && dirty(form));
     return forms.some(busyForm) || Boolean(part.querySelector(":popover-open"));
   };
@@ -55,10 +57,10 @@
       if (!flying && waiting) { waiting = false; setTimeout(() => { if (forced || wanted > version()) refresh(); }); }
     }
     // 409: the form waits behind the choice; settled it is done, kept it is open again.
+    const form = asker.closest?.("form");
     if (event.detail.xhr?.status !== 409) {
-      const form = asker.closest?.("form");
       if (form) delete form.dataset.sent;
-    }
+    } else if (form?.dataset.sent && !form.matches("[data-settle]")) form.dataset.sent = "waits";
   });
   document.addEventListener("vigente:kept", release);
 

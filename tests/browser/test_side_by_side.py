@@ -92,6 +92,8 @@ def test_keep_editing_gives_the_open_form_back_as_it_was(visit: Visit) -> None:
     edit(alice, "amount", "45500")
     cast.propose("opportunity.edit", deal, by=cast.bob(), amount="51000")
     save(alice, "amount")
+    cast.propose("opportunity.edit", reload(deal), by=cast.bob(), decision="Partners meet")
+    expect(alice.locator("#fact-decision")).to_contain_text("Partners meet")
     alice.click("[data-settle] [data-keep]")
     expect(alice.locator(".deal-page")).to_be_visible()
     assert alice.input_value("#f-amount") == "45500"

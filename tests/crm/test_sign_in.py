@@ -62,7 +62,7 @@ def test_a_whole_form_sent_after_signing_out_is_not_led_to_an_address_that_only_
     deal = cast.deal()
     answer = Client().post(f"/deals/{deal.pk}/edit/", {"version": "1", "decision": "x"})
     assert answer.status_code == 401
-    assert "Nothing was written." in words(answer)
+    assert "You have been signed out. Nothing was written" in words(answer)
 
 
 def test_an_address_that_only_takes_forms_says_so_in_words() -> None:
