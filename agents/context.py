@@ -129,6 +129,8 @@ class Snapshot:
     """An earlier attempt of an agent waits for a person's decision."""
     declined: tuple[Declined, ...] = ()
     conversation: Conversation | None = None
+    team: int | None = None
+    """Whose queue a deal without an owner waits in (agents/backpressure.py)."""
     values: Mapping[str, Value] = field(default_factory=dict)
     """`RESTS_ON` in plain form, as the gate will compare it."""
 

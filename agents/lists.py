@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.utils.translation import gettext_lazy as _
 
 from agents.cards import WITH
@@ -80,7 +80,9 @@ def suggestions(user: User, of: Tab, *, after: str = "", mine: bool = False) -> 
 def left_alone(user: User, *, after: str = "") -> Page[Verdict]:
     """Deals that got a reason instead of a suggestion, as far as it still speaks of the deal as it is."""
     rows = (
-        Verdict.objects.filter(opportunity__in=Opportunity.objects.visible_to(user).open())
+        Verdict.objects.filter(
+            opportunity__in=Opportunity.objects.visible_to(user).open(), version_read=F("opportunity__version")
+        )
         .exclude(code="G5")  # planned by a person: nothing the reader need know
         .exclude(opportunity__recommendations__state__in=[State.PROPOSED, State.APPROVED, State.SNOOZED])
         .select_related("opportunity__company")

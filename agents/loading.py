@@ -188,6 +188,7 @@ def _snapshot(deal: Opportunity, more: _Less, read_at: dt.datetime) -> Snapshot:
         unanswered_mails=sum(1 for _ in mails),
         suggestion=more.open.get(deal.pk, ""),
         unsettled=deal.pk in more.unsettled,
+        team=deal.team_id,
         declined=tuple(more.declined.get(deal.pk, ())),
         values=read(deal, RESTS_ON),
     )

@@ -14,6 +14,10 @@ GATES = {
     "g6": _("Parked: {what} is planned for {day}, more than twice as far away as a deal may rest here."),
     "g7": _("A suggestion for this deal is open."),
     "g7.unsettled": _("An earlier suggestion waits for a person's decision."),
+    "q": _("Suggestions that wait for {who}: {count}. The agent goes on as soon as some of them are decided."),
+    "q.nobody": _(
+        "Suggestions that wait on deals without an owner: {count}. The agent goes on as soon as some are decided."
+    ),
     "g8": _("Declined on {day}. The same is not suggested again before {until}, unless the deal changes."),
 }
 

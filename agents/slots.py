@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agents import cards, lists, timeline
+from agents import backpressure, cards, lists, timeline
 from agents.models import Recommendation, Verdict
 from agents.states import State
 from conflicts.sentences import Sentence
@@ -37,7 +37,9 @@ def my_suggestions(request: HttpRequest, **offered: Any) -> dict[str, Any] | Non
     if not found:
         return None
     built = cards.build(found, viewer=request.user, now=timezone.now(), place="hint")  # type: ignore[arg-type]
-    return {"template": "agents/my_day.html#suggested", "context": {"cards": built, "count": count}}
+    notice = backpressure.Notice(mine=count) if 0 < backpressure.limit() <= count else backpressure.Notice()
+    context = {"cards": built, "count": count, "notice": notice}
+    return {"template": "agents/my_day.html#suggested", "context": context}
 
 
 @fill("myday.overtaken")

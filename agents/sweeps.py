@@ -3,7 +3,8 @@
 Guarantees that two sweeps at once do no harm (one open suggestion per deal, by the unique key), that a sweep which dies
 has lost nothing (each page is kept before the next is read; the next sweep goes on), and that nothing is passed over in
 silence. In this order: wake what was put off, expire what is past, carry out what was approved, close what a person has
-overtaken, then look at the deals, page by page. Next in the flow: `agents/loading.py`.
+overtaken, then look at the deals, queue by queue and page by page, and propose what people have room for
+(`agents/backpressure.py`). Next in the flow: `agents/loading.py`.
 """
 
 import datetime as dt
@@ -16,7 +17,7 @@ from django.db.models import BigIntegerField, DateField, Exists, ExpressionWrapp
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast, Coalesce
 
-from agents import freshness, loading
+from agents import backpressure, freshness, loading
 from agents.execution import ATTEMPTS, carry_out, carry_out_all, supersede
 from agents.loading import database_now
 from agents.models import Mode, Recommendation, SweepRun, Verdict
@@ -40,9 +41,17 @@ type Progress = Callable[[int], None]
 
 
 def sweep(
-    *, now: dt.datetime | None = None, seconds: float | None = None, progress: Progress | None = None
+    *,
+    now: dt.datetime | None = None,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+    per_person: int | None = None,
 ) -> SweepRun:
-    """One pass. `seconds`: stop between two pages after so long; what is left waits for the next sweep."""
+    """One pass. `seconds`: stop between two pages after so long; what is left waits for the next sweep.
+
+    `per_person`: how many suggestions may wait for one person, 0 for any number; by default what the settings say.
+    """
+    most = backpressure.limit() if per_person is None else per_person
     now = now or database_now()
     started = time.monotonic()
     run = SweepRun.objects.create()
@@ -52,9 +61,11 @@ def sweep(
     close_overtaken(now=now)
     autonomy = Autonomy.load()
     passed: Counter[str] = Counter()
-    for page in _pages(candidates(now=now)):
+    for page in _pages(candidates(now=now, per_person=most)):
         deals = loading.load(page, now=now)
-        answers = [(deal, decide(deal, now=now)) for deal in deals]
+        answers = backpressure.hold_back(
+            [(deal, decide(deal, now=now)) for deal in deals], autonomy=autonomy, now=now, most=most
+        )
         passed.update(answer.code for _, answer in answers if isinstance(answer, LeftAlone))
         made = record(answers, autonomy=autonomy, run=run)
         run.looked_at += len(deals)
@@ -72,10 +83,11 @@ def sweep(
     return run
 
 
-def candidates(*, now: dt.datetime) -> OpportunityQuerySet:
+def candidates(*, now: dt.datetime, per_person: int | None = None) -> OpportunityQuerySet:
     """Open deals whose next step is absent, late, or further away than twice the stage's limit (else 180 days).
 
     Left out: those with an open suggestion, and those that got a reason at this very version which still holds today.
+    That somebody's queue is full holds as long as it is.
     """
     # It is not one day everywhere: what could be late or too far away for some owner is looked at, and the gates ask
     # again with the owner's own day.
@@ -86,20 +98,29 @@ def candidates(*, now: dt.datetime) -> OpportunityQuerySet:
         output_field=DateField(),
     )
     open_suggestion = Recommendation.objects.open().filter(opportunity=OuterRef("pk"))
-    reason_holds = Verdict.objects.filter(
+    reasons = Verdict.objects.filter(
         opportunity=OuterRef("pk"), version_read=OuterRef("version"), review_on__gt=today_for(None, now=now)
     )
-    return Opportunity.objects.without_next_action(today=latest, horizon=horizon).filter(  # type: ignore[arg-type]
-        ~Exists(open_suggestion), ~Exists(reason_holds)
+    held_back = Exists(reasons.filter(code=backpressure.CODE))
+    found = Opportunity.objects.without_next_action(today=latest, horizon=horizon).filter(  # type: ignore[arg-type]
+        ~Exists(open_suggestion), ~Exists(reasons.exclude(code=backpressure.CODE))
     )
+    full = backpressure.full(most=backpressure.limit() if per_person is None else per_person)
+    # In two steps: the deals of a full queue may have no owner, and NOT (owner IN ...) would leave those out.
+    return found.exclude(held_back, pk__in=Opportunity.objects.filter(backpressure.deals_of(full))) if full else found
 
 
 def _pages(deals: OpportunityQuerySet) -> Iterator[list[int]]:
-    """Keyset pages: by key, so that what is written meanwhile moves nothing under the reader."""
-    last = 0
-    while page := list(deals.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:PAGE]):
-        yield page
-        last = page[-1]
+    """Keyset pages: by owner and key, so that what is written meanwhile moves nothing under the reader.
+
+    An owner's deals lie together, because what is proposed to a person are the most urgent of a page. A deal that
+    changes hands behind the reader's back is found by the next sweep.
+    """
+    by_owner = deals.annotate(of=Coalesce(F("owner_id"), 0)).order_by("of", "pk").values_list("of", "pk")
+    of, last = 0, 0
+    while page := list(by_owner.filter(Q(of__gt=of) | Q(of=of, pk__gt=last))[:PAGE]):
+        yield [pk for _of, pk in page]
+        of, last = page[-1]
 
 
 def act(made: list[Recommendation], *, now: dt.datetime, autonomy: Autonomy, run: SweepRun) -> int:

@@ -17,7 +17,7 @@ from django.template.response import TemplateResponse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from agents import cards, lists, recommendations, rights
+from agents import backpressure, cards, lists, recommendations, rights
 from agents.cards import Card
 from agents.loading import database_now
 from agents.models import DeclineReason, Recommendation
@@ -46,6 +46,7 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     if _by_htmx(request) and after:
         return TemplateResponse(request, "agents/suggestions.html#rows", context)
     counted = lists.counts(request.user)  # type: ignore[arg-type]
+    context["notice"] = backpressure.notice(request.user)  # type: ignore[arg-type]
     context["tabs"] = [*((one, counted.get(one.slug)) for one in lists.TABS), (lists.LEFT_ALONE, None)]
     return TemplateResponse(request, "agents/suggestions.html", context)
 

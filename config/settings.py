@@ -150,6 +150,8 @@ VIGENTE_WORKSPACE = env.text("VIGENTE_WORKSPACE", default="Geada Sensors")
 VIGENTE_CURRENCY = env.choice("VIGENTE_CURRENCY", default="BRL", among=CURRENCIES, example="USD")
 VIGENTE_PHONE_REGION = env.choice("VIGENTE_PHONE_REGION", default="BR", among=SUPPORTED_REGIONS, example="US")
 VIGENTE_SWEEP_SECONDS = env.integer("VIGENTE_SWEEP_SECONDS", default=60, least=1, most=86_400)
+# Back-pressure: agents/backpressure.py.
+VIGENTE_WAITING_PER_PERSON = env.integer("VIGENTE_WAITING_PER_PERSON", default=50, least=0, most=10_000)
 # Work that waits: conflicts/partitions.py, running.py, watching.py.
 VIGENTE_PARTITIONS = env.integer("VIGENTE_PARTITIONS", default=4, least=1, most=256)
 VIGENTE_CLAIM_SECONDS = env.integer("VIGENTE_CLAIM_SECONDS", default=15, least=1, most=20)

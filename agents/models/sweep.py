@@ -30,12 +30,12 @@ class Verdict(models.Model):
 
     opportunity = models.OneToOneField("crm.Opportunity", models.PROTECT, primary_key=True, related_name="verdict")
     code = models.CharField(max_length=20)
-    """G1 to G8, or R11."""
+    """G1 to G8, R11, or Q: enough is waiting for the person who would decide (agents/backpressure.py)."""
     why = models.JSONField()
     """Sentence.as_json()"""
     version_read = models.BigIntegerField()
     review_on = models.DateField(null=True)
-    """The sweep leaves the deal alone until then, or until it changes."""
+    """The sweep leaves the deal alone until then, or until it changes; with Q, until the queue is shorter."""
     judged_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -40,7 +40,7 @@ class Suggestion:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftAlone:
     code: str
-    """G1 to G8, or R11."""
+    """G1 to G8, R11, or Q (agents/backpressure.py)."""
     why: Sentence
     review_on: dt.date | None = None
     """The sweep leaves the deal alone until that day, or until it changes; None: it looks again each time."""
