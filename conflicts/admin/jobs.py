@@ -44,7 +44,7 @@ TONES: dict[str, str] = {
 
 class JobAdmin(WorkAdmin):
     template = "admin/conflicts/job/detail.html"
-    list_display = ("key", "kind", "subject", "shown_state", "attempts", "due", "error", "claim")
+    list_display = ("key", "shown_state", "kind", "subject", "attempts", "due", "error", "claim")
     list_filter = ("state",)
     search_fields = ("=key", "=subject", "=kind")
     search_help_text = _("A whole key, subject or kind")

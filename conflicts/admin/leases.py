@@ -10,6 +10,7 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
@@ -45,7 +46,7 @@ class ForceFilter(SimpleListFilter):
 
 class LeaseAdmin(WorkAdmin):
     template = "admin/conflicts/lease/detail.html"
-    list_display = ("key", "who", "force", "since", "until", "beat", "unit", "reason", "fence")
+    list_display = ("key", "force", "who", "since", "until", "beat", "work", "reason", "fence")
     list_filter = (ForceFilter,)
     search_fields = ("key", "unit", "actor")
     ordering = ("-expires_at",)
@@ -74,6 +75,11 @@ class LeaseAdmin(WorkAdmin):
     @display(description=_("last sign of life"), ordering="beat_at")
     def beat(self, obj: Lease) -> str:
         return moment(obj.beat_at)
+
+    @display(description=_("unit of work"), ordering="unit")
+    def work(self, obj: Lease) -> str:
+        after = _t("taken over from %(unit)s") % {"unit": obj.recovery.get("unit", "")} if obj.recovery else ""
+        return format_html('<span class="v-cell"><b>{}</b><span>{}</span></span>', obj.unit, after)
 
     def about(self, obj: Any) -> dict[str, Any]:
         held = {"who": self.who(obj), "when": moment(obj.expires_at)}

@@ -43,7 +43,7 @@ WORD: dict[str, dict[str, bool]] = {
 
 class OutboxAdmin(WorkAdmin):
     template = "admin/conflicts/outboxmessage/detail.html"
-    list_display = ("key", "destination", "subject", "shown_state", "attempt", "remote_id", "created")
+    list_display = ("key", "shown_state", "destination", "subject", "attempt", "remote_id", "created")
     list_filter = ("state",)
     search_fields = ("=key", "=subject", "=destination", "=remote_id")
     search_help_text = _("A whole key, subject, destination or number")

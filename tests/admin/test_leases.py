@@ -59,6 +59,7 @@ def test_a_lease_that_was_taken_over_says_from_what(ada: Client) -> None:
     held()
     runs_out()
     held(unit="import 32")
+    assert "taken over from import 31" in ada.get(reverse(LIST)).content.decode()
     text = page(ada).content.decode()
     assert "import 31, which had gone silent (token 1)" in text
     assert "Taken over after expiry" in text
