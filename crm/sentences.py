@@ -24,6 +24,9 @@ sentences.register(
         "task_claimed": _("{who} has taken this task. An agent cannot change it."),
         "task_claimed_by_other": _("{who} has taken this task."),
         "stage_unknown": _("This stage is not part of the deal's pipeline. Nothing was written."),
+        "closes_in_the_future": _(
+            "{day} is still to come: a deal is closed on a day that has been. Nothing was written."
+        ),
         "needs_lost_reason": _("A lost deal needs a reason. Nothing was written."),
         "closed_meanwhile": _("{who} has closed the deal as {status}. Two ends exclude each other: a person decides."),
         "agent_may_not_close": _("Agents do not close deals. Nothing was written."),

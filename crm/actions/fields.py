@@ -19,6 +19,12 @@ def clean_text(text: object) -> object:
     return "".join(kept).strip()
 
 
+def clean_line(text: object) -> object:
+    """As clean_text, in one line: whatever white space there is becomes single blanks."""
+    cleaned = clean_text(text)
+    return " ".join(cleaned.split()) if isinstance(cleaned, str) else cleaned
+
+
 def _currency(code: str) -> str:
     if code.upper() not in moneyed.CURRENCIES:
         raise ValueError(_("There is no currency %(code)s.") % {"code": code[:10]})
@@ -33,9 +39,9 @@ def _empty_is_none(value: object) -> object:
     return None if value == "" else value
 
 
-Line = Annotated[str, BeforeValidator(clean_text), Field(max_length=200)]
-Name = Annotated[str, BeforeValidator(clean_text), Field(min_length=1, max_length=200)]
-ShortLine = Annotated[str, BeforeValidator(clean_text), Field(max_length=120)]
+Line = Annotated[str, BeforeValidator(clean_line), Field(max_length=200)]
+Name = Annotated[str, BeforeValidator(clean_line), Field(min_length=1, max_length=200)]
+ShortLine = Annotated[str, BeforeValidator(clean_line), Field(max_length=120)]
 Text = Annotated[str, BeforeValidator(clean_text), Field(max_length=20_000)]
 # The limits stand on the type inside the union: on the union itself pydantic would compare them with None.
 Amount = Annotated[
@@ -47,7 +53,7 @@ CurrencyIfAny = Annotated[
     str, BeforeValidator(lambda code: code or ""), AfterValidator(lambda code: code and _currency(code))
 ]
 """Empty where there is no amount."""
-Tag = Annotated[str, BeforeValidator(clean_text), Field(max_length=60)]
+Tag = Annotated[str, BeforeValidator(clean_line), Field(max_length=60)]
 Tags = Annotated[list[Tag], AfterValidator(_tags), Field(max_length=50)]
 Key = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_empty_is_none)]
 Year = Annotated[Annotated[int, Field(ge=1000, le=9999)] | None, BeforeValidator(_empty_is_none)]

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from conflicts.actions import Action, register, related
 from conflicts.actors import Kind
 from conflicts.exceptions import Clash, RuleBroken
-from conflicts.sentences import Sentence
+from conflicts.sentences import Sentence, date
 from conflicts.work import Work
 from crm.actions.fields import Amount, Currency, Key, Line, Name, Params, Tags, Text
 from crm.models import Activity, Opportunity, Pipeline, Stage, User
@@ -45,6 +45,7 @@ def _create(work: Work) -> None:
     stage = _stage(work, p.stage)
     status = Status(stage.kind)
     today = work.now.date()
+    check_closing_day(work, p.closed_on)
     deal = Opportunity(
         name=p.name,
         external_id=p.external_id,
@@ -132,10 +133,18 @@ class Move(Params):
     """The day it happened, where that was not today (what is told later, what comes from another system)."""
 
 
+def check_closing_day(work: Work, day: dt.date | None) -> None:
+    """A deal is not won or lost on a day that is still to come, wherever on earth it is tomorrow already."""
+    if day and day > work.now.date() + dt.timedelta(days=1):
+        raise RuleBroken("closes_in_the_future", day=date(day))
+
+
 def _check_move(work: Work) -> None:
     deal, target = work.subject, _stage(work, work.params.stage)
     if target.pipeline_id != deal.pipeline_id:
         raise RuleBroken("stage_unknown")
+    if target.is_terminal:
+        check_closing_day(work, work.params.on)
     if target.kind == StageKind.LOST and not work.params.reason:
         raise RuleBroken("needs_lost_reason")
     if target.is_terminal and work.by.kind is Kind.AGENT:

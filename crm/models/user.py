@@ -1,7 +1,9 @@
 """People who sign in, and their teams."""
 
 import zoneinfo
+from typing import Any, ClassVar
 
+from django.contrib.auth import models as auth
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -32,6 +34,14 @@ def check_zone(name: str) -> None:
         raise ValidationError(_("%(zone)s is not a time zone."), params={"zone": name})
 
 
+class UserManager(auth.UserManager["User"]):
+    def create_superuser(
+        self, username: str, email: str | None = None, password: str | None = None, **more: Any
+    ) -> "User":
+        """As Django's; the one who may do everything has the role that says so."""
+        return super().create_superuser(username, email, password, **{"role": Role.ADMINISTRATOR, **more})
+
+
 class User(AbstractUser):
     """`team` decides whose deals a person sees; administrators see all."""
 
@@ -58,6 +68,8 @@ class User(AbstractUser):
         choices=[("light", _("light")), ("dark", _("dark"))],
         default="",
     )
+
+    objects: ClassVar[UserManager] = UserManager()
 
     class Meta(AbstractUser.Meta):
         indexes = [models.Index(fields=["team", "last_name"], name="user_team")]

@@ -19,7 +19,7 @@ from crm.sample.deals import DEALS, QUILLMERE
 
 pytestmark = pytest.mark.django_db
 
-NOON = dt.datetime(2031, 6, 10, 15, tzinfo=dt.UTC)
+NOON = dt.datetime(2025, 6, 10, 15, tzinfo=dt.UTC)
 
 
 def test_the_command_loads_people_companies_contacts_and_deals(capsys):
