@@ -124,7 +124,7 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     effects.write([work for work, outcome in judged if outcome.written])
     outcomes = [_completed(work, outcome) for work, outcome in judged]
     outcomes = records.keep([work for work, _ in judged], outcomes, now=now)
-    ledger.write(proposals, outcomes)
+    ledger.write([work for work, _ in judged], outcomes)
     records.close_settled(proposals, outcomes, now=now)
     if settle:
         settle(list(zip(proposals, outcomes, strict=True)))

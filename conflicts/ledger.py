@@ -5,19 +5,28 @@ from collections.abc import Sequence
 from conflicts import writing
 from conflicts.models import LedgerEntry
 from conflicts.outcomes import Outcome, Result
-from conflicts.proposals import Proposal
+from conflicts.work import Send, Work
 
 ABOUT_THE_ASKER = frozenset({"key_reused", "lease_expired", "approval_of_other_content"})
 """Refusals that say nothing about the work: whoever has the right content, the lease or the yes may still do it. Kept
 under the unit's key, such an answer would be given to its rightful holder as well, and the work never done."""
 
 
-def write(proposals: Sequence[Proposal], outcomes: Sequence[Outcome]) -> None:
-    """Keep what was answered. The unique key decides between two that raced for it."""
+def write(works: Sequence[Work], outcomes: Sequence[Outcome]) -> None:
+    """Keep what was answered, and whether it reached outside (conflicts/pruning.py leaves those alone).
+
+    The unique key decides between two that raced for it.
+    """
     entries = [
-        LedgerEntry(key=p.key, fingerprint=p.fingerprint, actor=str(p.by)[:200], answer=outcome.as_json())
-        for p, outcome in zip(proposals, outcomes, strict=True)
-        if p.key and outcome.result is not Result.DUPLICATE and not _about_the_asker(outcome)
+        LedgerEntry(
+            key=work.proposal.key,
+            fingerprint=work.proposal.fingerprint,
+            actor=str(work.by)[:200],
+            answer=outcome.as_json(),
+            outbound=outcome.written and any(isinstance(effect, Send) for effect in work.effects),
+        )
+        for work, outcome in zip(works, outcomes, strict=True)
+        if work.proposal.key and outcome.result is not Result.DUPLICATE and not _about_the_asker(outcome)
     ]
     if entries:
         writing.insert(entries)

@@ -35,6 +35,10 @@ REVIEWED = {
         "Stage.objects.create": "its stages, in the same transaction",
     },
     "conflicts/delivery.py": {"was.update": "an outgoing message, by compare-and-swap on state and holder"},
+    "conflicts/pruning.py": {
+        "free.delete": "leases that nobody can acquire again, with their jobs",
+        "rows.model._base_manager.filter(pk__in=pks).delete": "old ledger entries and events",
+    },
     "conflicts/running.py": {"mine.update": "a job, by compare-and-swap on its claim"},
     "conflicts/watching.py": {"silent.update": "jobs whose holder is silent"},
     "crm/views/saved_views.py": {"view.delete": "a person's own view of a list"},

@@ -13,6 +13,8 @@ class LedgerEntry(models.Model):
     actor = models.CharField(max_length=200)
     answer = models.JSONField()
     """Outcome.as_json()"""
+    outbound = models.BooleanField(default=False)
+    """An effect outside came of it: the entry is kept for ever, so that nothing is said to the world twice."""
     written_at = models.DateTimeField(db_default=Now())
 
     class Meta:
