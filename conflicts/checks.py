@@ -1,18 +1,20 @@
 """System checks: the process refuses to start if a guarantee of the kernel is not in place.
 
-E001-E003 look at the models; E004 looks into the database (`check --database default`, and before `run` serves).
+E001-E003 look at the models, E005-E008 at the times that work takes and claims last; E004 looks into the database
+(`check --database default`, and before `run` serves).
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+from celery import current_app
 from django.apps import apps
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import FieldDoesNotExist
 from django.db import connections, models
 from django.db.migrations.executor import MigrationExecutor
 
-from conflicts import guard, history
+from conflicts import guard, heartbeat, history, jobs, leases, tasks
 from conflicts.models.versioned import ChildModel, VersionedModel
 
 
@@ -75,4 +77,51 @@ def guards_are_installed(app_configs: Any, databases: Any = None, **kwargs: Any)
             for model in guarded_models()
             if model._meta.db_table not in guarded
         ]
+    return found
+
+
+@register()
+def work_ends_in_time(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """No kind of job may take longer than what carries it: its lease, the task it runs in, the message that rang."""
+    task = current_app.conf
+    soft, hard = task.task_soft_time_limit, task.task_time_limit
+    transport = (task.broker_transport_options or {}).get("visibility_timeout", hard)
+    found: list[CheckMessage] = []
+    for kind in jobs.kinds():
+        if kind.seconds > min(jobs.LONGEST_RUN, leases.LONGEST):
+            found.append(
+                Error(
+                    f"Jobs of the kind {kind.name!r} may take {kind.seconds:g} seconds;"
+                    " their claim is not kept so long.",
+                    hint=f"At most {min(jobs.LONGEST_RUN, leases.LONGEST):g}; cut longer work into several jobs.",
+                    id="conflicts.E005",
+                )
+            )
+        # A task takes work until DRAIN_SECONDS have passed, so the last job may begin just before.
+        if soft is None or tasks.DRAIN_SECONDS + kind.seconds >= soft:
+            found.append(
+                Error(
+                    f"Jobs of the kind {kind.name!r} may take {kind.seconds:g} seconds, and the task in which they run"
+                    " is stopped before their end.",
+                    hint=f"With the {tasks.DRAIN_SECONDS:g} seconds before it, it must stay below {soft} seconds.",
+                    id="conflicts.E006",
+                )
+            )
+    claim = jobs.claim_seconds()
+    if not leases.SHORTEST <= claim / heartbeat.BEATS <= claim <= leases.LONGEST:
+        found.append(
+            Error(
+                f"A claim of {claim:g} seconds (VIGENTE_CLAIM_SECONDS) is no lease that a heartbeat can keep.",
+                hint=f"A lease lasts {leases.SHORTEST:g} to {leases.LONGEST:g} seconds.",
+                id="conflicts.E007",
+            )
+        )
+    if hard is None or soft is None or not soft < hard < transport:
+        found.append(
+            Error(
+                "A task is not stopped before its message comes back: it would run twice.",
+                hint="task_soft_time_limit < task_time_limit < visibility_timeout",
+                id="conflicts.E008",
+            )
+        )
     return found

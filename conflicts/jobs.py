@@ -77,6 +77,11 @@ def register(name: str, handler: Handler, *, seconds: float = 60.0, schema: int 
     _KINDS[name] = Kind(name=name, handler=handler, seconds=seconds, schema=schema)
 
 
+def kinds() -> list[Kind]:
+    """Every kind that is registered, for the check at the start (conflicts/checks.py)."""
+    return list(_KINDS.values())
+
+
 def kind_of(job: Job) -> Kind | None:
     """None if this release does not know the kind, or not yet this form of it."""
     kind = _KINDS.get(job.kind)
