@@ -147,11 +147,14 @@ class Snapshot:
         )
 
     def reads_contact(self) -> Read:
-        """That the contact may be reached: not blocked, and nothing said since about consent."""
+        """That the contact may be reached: not blocked.
+
+        Not the aspect `consents`: a word about e-mail says nothing about a call. Whether this channel is refused is a
+        rule that the gate asks on the locked contact (crm/actions/tasks.py `check_consent`).
+        """
         assert self.contact is not None
         return Read(
             subject=Ref(CONTACT, self.contact.pk),
             version=self.contact.version,
             values={"blocked": self.contact.blocked},
-            aspects=frozenset({"consents"}),
         )

@@ -176,6 +176,8 @@ def _traces(recommendation: Recommendation, outcome: Outcome, to: State, now: dt
 def decisive(reads: Sequence[Read], outcome: Outcome) -> Change | None:
     """The newest change of something the suggestion rests on, else the newest change."""
     names = {read.subject: read.values.keys() | read.aspects for read in reads}
+    if _code(outcome) == "consent_refused":  # a rule of the gate, so no aspect of the read set
+        names = {subject: aspects | {"consents"} for subject, aspects in names.items()}
     touching = [change for change in outcome.moved if change.aspect in names.get(change.subject, ())]
     found = touching or list(outcome.moved)
     return found[-1] if found else None

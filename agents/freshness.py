@@ -1,7 +1,7 @@
 """Is it still so? What a suggestion rests on, as read and as it is now, with one verdict.
 
 Guarantees that the card says the same as the gate would: a line is "still so" by the comparison the gate makes (values
-of the read set; aspects that were written since). It is a look, not a lock: the gate asks again when somebody says yes.
+of the read set; aspects that were written since; a refusal of the channel that is meant). It is a look, not a lock: the gate asks again when somebody says yes.
 Next in the flow: `agents/cards.py`.
 """
 
@@ -74,6 +74,16 @@ def touched(reads: Iterable[Read], snapshot: Snapshot, moved: Mapping[Ref, Seque
     return frozenset(found)
 
 
+def refused(recommendation: Recommendation, snapshot: Snapshot) -> frozenset[str]:
+    """`consents`, if the contact refuses the very channel of this task. What is said of other channels does no harm."""
+    channel = CHANNEL.get(recommendation.params.get("kind", ""))
+    contact = snapshot.contact
+    if channel is None or contact is None or Ref(CONTACT, contact.pk) not in {r.subject for r in recommendation.reads}:
+        return frozenset()
+    statement = contact.consents.get(channel)
+    return frozenset({"consents"} if statement and not statement.granted else ())
+
+
 def look(
     pairs: Sequence[tuple[Recommendation, Snapshot]], *, now: dt.datetime, viewer: User | None = None
 ) -> dict[int, Freshness]:
@@ -111,7 +121,7 @@ def _freshness(
     viewer: User | None,
 ) -> Freshness:
     moved = {read.subject: [m for m in all_moved.get(read.subject, ()) if m.version > read.version] for read in old}
-    gone = touched(recommendation.reads, snapshot, moved)
+    gone = touched(recommendation.reads, snapshot, moved) | refused(recommendation, snapshot)
     flat = [(ref, change) for ref, found in moved.items() for change in found]
     decisive = [change for _, change in flat if change.aspect in gone]
     sentence = _verdict(recommendation, snapshot, gone, flat, decisive, now, viewer)
@@ -138,11 +148,13 @@ def _facts(
         if line is None:
             continue  # a line of an older release; its field is still in the read set
         by = [change for change in decisive if change.aspect in line.aspects]
+        then, now_is, lost = Sentence.from_json(stored["value"]), line.say(snapshot), line.aspects & gone
         yield Fact(
             label=Sentence(line.label),
-            then=Sentence.from_json(stored["value"]),
-            now=line.say(snapshot),
-            same=not line.aspects & gone,
+            then=then,
+            now=now_is,
+            # A refused call does not change what was said about e-mails.
+            same=not lost or (lost == {"consents"} and now_is == then),
             by=_who(by[-1], viewer) if by else "",
         )
 
@@ -163,6 +175,10 @@ def _verdict(
         if "next_step_on" in gone and snapshot.next_step_on and snapshot.next_step_on >= snapshot.today(now):
             step = {"next_step": snapshot.next_step, "day": date(snapshot.next_step_on)}
             return Sentence("stale.planned", {"who": who, **step})
+        if gone == {"consents"} and refused(recommendation, snapshot) and snapshot.contact:
+            statement = snapshot.contact.consents[CHANNEL[recommendation.params["kind"]]]
+            code = f"stale.refused.{recommendation.params['kind']}"
+            return Sentence(code, {"who": snapshot.contact.name, "day": date(statement.on)})
         label = DEAL if gone & snapshot.values.keys() else CONTACT
         names = [name for name in sorted(gone) if name not in DERIVED] or sorted(gone)
         return Sentence("stale.moved", {"who": who, "what": aspects(label, names)})

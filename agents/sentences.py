@@ -88,6 +88,8 @@ CARD = {
     "stale.closed": _("{who} closed the deal after the agent read it."),
     "stale.planned": _("{who} set the next step first: {next_step}, {day}."),
     "stale.stage": _("The deal is in {stage} now, where customers are not contacted. Ask again before you use it."),
+    "stale.refused.call": _("{who} refused calls on {day}. Ask again before you use it."),
+    "stale.refused.mail": _("{who} refused e-mails on {day}. Ask again before you use it."),
     "stale.expired": _("Its day has passed. Ask again before you use it."),
     "effect.task": _("Adds a task for {who}. Nothing is sent to the customer."),
     "effect.task.nobody": _("Adds a task that nobody owns yet. Nothing is sent to the customer."),

@@ -22,7 +22,7 @@ def test_a_suggestion_says_in_words_what_it_rests_on_and_what_it_would_do(ada: C
     page = ada.get(reverse("admin:agents_recommendation_change", args=[one.pk]))
     text = page.content.decode()
     assert page.status_code == 200
-    for words in (str(one.headline), "Plan a follow-up", "deal v1", "contact v1", "consents"):
+    for words in (str(one.headline), "Plan a follow-up", "deal v1", "contact v1", "must not be contacted"):
         assert words in text, words
     assert "crm.opportunity" not in text
 

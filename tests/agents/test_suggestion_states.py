@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents import recommendations, rights
+from agents import cards, recommendations, rights, sweeps
 from agents.exceptions import NotPossible
 from agents.execution import ending
 from agents.models import AutonomyPolicy, Mode, Recommendation
@@ -143,7 +143,7 @@ def test_a_task_among_ourselves_that_becomes_a_call_then_rests_on_the_consent() 
     recommendations.edit(one, by=alice(), now=NOW, params={"kind": "call"})
 
     one.refresh_from_db()
-    assert one.reads[1].aspects == {"consents"}
+    assert one.reads[1].values == {"blocked": False}
     told = yes(one)
     assert told.sentence.code == "stage_forbids_contact"
     assert told.recommendation.state == State.FAILED
@@ -354,6 +354,36 @@ def test_asking_again_after_a_change_closes_the_old_one_and_makes_a_new_one() ->
     assert (one.state, one.overtaker, one.overtaken_version) == (State.SUPERSEDED, bob(), 2)
     assert told.fresh is not None
     assert told.fresh.version_read == 2
+
+
+@pytest.mark.parametrize(("channel", "status"), [("email", "granted"), ("email", "refused"), ("phone", "granted")])
+def test_what_is_said_of_another_channel_or_agreed_to_leaves_a_call_good(channel: str, status: str) -> None:
+    one = suggestion()
+    assert one.params["kind"] == "call"
+    rui = Opportunity.objects.get().contact
+    cast.propose("contact.state_consent", rui, by=cast.bob(), channel=channel, status=status, source="said so")
+
+    [card] = cards.build([one], viewer=cast.alice(), now=NOW)
+    assert (card.freshness.good, card.can_approve) == (True, True)
+    assert all(fact.same for fact in card.freshness.facts)
+    sweeps.sweep(now=NOW)
+    told = yes(one)
+
+    assert told.done
+    assert told.recommendation.state == State.APPLIED
+    assert Task.objects.get().kind == "call"
+
+
+def test_the_card_of_a_call_says_that_calls_were_refused_and_by_whom_it_was_recorded() -> None:
+    one = suggestion()
+    rui = Opportunity.objects.get().contact
+    cast.propose("contact.state_consent", rui, by=cast.bob(), channel="phone", status="refused", source="said so")
+
+    [card] = cards.build([one], viewer=cast.alice(), now=NOW)
+
+    assert (card.freshness.sentence.code, card.can_approve) == ("stale.refused.call", False)
+    [changed] = [fact for fact in card.freshness.facts if not fact.same]
+    assert (changed.label.code, changed.now.code, changed.by) == ("fact.calls", "value.refused", "Bob")
 
 
 def test_a_refused_consent_overtakes_a_call() -> None:
