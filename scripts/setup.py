@@ -1,7 +1,7 @@
 """Makes `.venv` from the pinned, hashed requirements. Runs on any Python >= 3.8 with nothing but its standard library.
 
 Guarantees that the interpreter in `.venv` is 3.12 or newer, that a second call with nothing changed is over at once,
-and that a broken environment is made again. Every Python it finds is really started before it is believed.
+and that an environment of another Python, or one that was not made to its end, is made again. Every Python it finds is really started before it is believed.
 Next in the flow: `manage.py`, run by the Python in `.venv`.
 """
 
@@ -87,7 +87,11 @@ def choose():
     if named:
         version = version_of(named)
         if version is None or version < LEAST:
-            raise Problem("VIGENTE_PYTHON names {}, which is no Python 3.12 or newer with venv and pip.".format(named))
+            raise Problem(
+                "VIGENTE_PYTHON names {}, which is no Python 3.12 or newer with venv and pip{}.".format(
+                    named, said_by(named)
+                )
+            )
         return named
     found = {}
     for python in candidates():
@@ -164,6 +168,22 @@ def version_of(python):
     if answer.returncode or len(words) != 3 or words[2] != "final":
         return None
     return int(words[0]), int(words[1])
+
+
+def said_by(python):
+    """The last line of what keeps this Python from starting, as part of a sentence; empty if it starts."""
+    try:
+        answer = subprocess.run(
+            [python, "-I", "-c", PROBE],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=30,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return " ({})".format(error)
+    lines = answer.stderr.decode(errors="replace").strip().splitlines()
+    return " ({})".format(lines[-1]) if lines else ""
 
 
 def redis_at_hand():
