@@ -1,7 +1,8 @@
 """Per request: the viewer's language and time zone; and the one place that maps exceptions to HTTP.
 
 Guarantees that a request without its version is answered with 428 and one that cannot be read with 400, in words, and
-that neither reaches the gate. Expected ends of a race are not exceptions: `crm/views/settle.py` shows those.
+that neither reaches the gate; and that a page opened by one person is not sent in the name of another. Expected ends
+of a race are not exceptions: `crm/views/settle.py` shows those.
 """
 
 import logging
@@ -60,8 +61,20 @@ def errors(get_response: Handler) -> Handler:
             return told
         return response
 
+    middleware.process_view = _of_another  # type: ignore[attr-defined]
     middleware.process_exception = _answer  # type: ignore[attr-defined]
     return middleware
+
+
+def _of_another(request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+    """A page that says whose it is (static/js/vigente.js) is not sent in the name of whoever signed in since."""
+    if request.method != "POST" or not request.user.is_authenticated:
+        return None
+    who = request.headers.get("X-Opened-By") or request.POST.get("opened_by", "")
+    match = request.resolver_match
+    if not who or who == str(request.user.pk) or (match and match.url_name == "sign_out"):
+        return None
+    return pages.somebody_else(request)
 
 
 def _answer(request: HttpRequest, exception: Exception) -> HttpResponse | None:

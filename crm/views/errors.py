@@ -5,12 +5,19 @@ gets the same words as one toast, so that nothing typed on the page is lost. The
 Django's own handlers (config/urls.py) come here.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import requires_csrf_token
+
+from conflicts import sentences
+from conflicts.models import VersionedModel
+from conflicts.sentences import Sentence
+from crm.models import Company, Contact, Opportunity
 
 
 def words(status: int) -> dict[str, str]:
@@ -110,6 +117,39 @@ def signed_out(request: HttpRequest) -> HttpResponse:
         "to_do": _("Go back: what you typed is still there."),
     }
     return render(request, "errors/plain.html", {**context, "status": 401}, status=401)
+
+
+def somebody_else(request: HttpRequest) -> HttpResponse:
+    """To a form on a page that was opened by another person than who is signed in now."""
+    return page(
+        request,
+        403,
+        title=_("Somebody else is signed in now"),
+        happened=_(
+            "This page was opened under another account; you are signed in as %(name)s. "
+            "Nothing was written; what you typed is still here."
+        )
+        % {"name": request.user},
+        to_do=_("Keep what you need, then open the page again, or sign in as before."),
+        details=list(_typed(request)) if not getattr(request, "htmx", False) else [],
+    )
+
+
+def _typed(request: HttpRequest) -> Iterator[str]:
+    """What a person typed, by the names of its fields: a page that was left does not give it back by itself."""
+    for name, value in request.POST.items():
+        label = next((label for model in (Opportunity, Contact, Company) if (label := _label(model, name))), "")
+        if not label and name != "task" and sentences.known(f"param.{name}"):
+            label = str(Sentence(f"param.{name}"))
+        if label and str(value).strip():
+            yield _("%(what)s: %(value)s") % {"what": capfirst(label), "value": value}
+
+
+def _label(model: type[VersionedModel], name: str) -> str:
+    if name not in model.content_fields():
+        return ""
+    field = model._meta.get_field(name)
+    return "" if field.is_relation else str(field.verbose_name)  # type: ignore[union-attr]
 
 
 def no_csrf(request: HttpRequest, reason: str = "") -> HttpResponse:

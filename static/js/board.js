@@ -119,7 +119,9 @@
     const pk = card.dataset.deal;
     sent.add(pk);
     card.setAttribute("aria-busy", "true");
-    data.set("csrfmiddlewaretoken", one("#moves [name=csrfmiddlewaretoken]").value);
+    const { token, who } = window.vigente.sending();
+    data.set("csrfmiddlewaretoken", token || one("#moves [name=csrfmiddlewaretoken]").value);
+    data.set("opened_by", who);
     try {
       const answer = await ask(url, { method: "POST", body: data });
       if (one("[data-changed]", answer)) place(answer, [pk]);

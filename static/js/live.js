@@ -7,7 +7,7 @@
   const $ = (selector, root = document) => root.querySelector(selector);
   const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
   const live = $("#live");
-  const token = () => JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
+  const token = () => window.vigente.sending().token || JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
   const subject = () => $("#shown")?.dataset.subject ?? "";
   const version = () => Number($("#shown")?.dataset.version ?? 0);
 
@@ -142,6 +142,7 @@
   const tell = (change) => document.dispatchEvent(new CustomEvent("vigente:changed", { detail: change }));
 
   window.vigente = {
+    ...window.vigente,
     refresh,
     undo() {
       if (!subject()) return;

@@ -195,6 +195,35 @@
     else if (/^[a-z]$/.test(key) && !event.shiftKey && !event.repeat) { if (act(key)) event.preventDefault(); }
   });
 
+  // ---- sending: as who, and with the token of the session there is
+
+  // Signing in again in another tab renews the token; the cookie has it, a form that was open before has the old one.
+  // `opened_by` is whose page this is: the server sends nothing of theirs in another person's name (crm/middleware.py).
+  const sending = () => ({
+    token: document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "",
+    who: document.body.dataset.who ?? "",
+  });
+  const sign = (form) => {
+    const held = form.elements.namedItem("csrfmiddlewaretoken");
+    const { token } = sending();
+    if (held && token) held.value = token;
+  };
+  // Added to what is sent, not to the form: whoever goes back finds the form, and what they typed, as it was.
+  document.addEventListener("formdata", ({ target, formData }) => {
+    if (target.elements.namedItem("csrfmiddlewaretoken") && sending().who) formData.set("opened_by", sending().who);
+  });
+  document.addEventListener("submit", (event) => sign(event.target), true);
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { verb, headers, parameters } = event.detail;
+    if (verb === "get") return;
+    const { token, who } = sending();
+    if (who) headers["X-Opened-By"] = who;
+    if (!token) return;
+    headers["X-CSRFToken"] = token;
+    if (parameters.csrfmiddlewaretoken) parameters.csrfmiddlewaretoken = token;
+  });
+  window.vigente = { ...window.vigente, sending };
+
   // ---- htmx: what comes back
 
   document.addEventListener("htmx:beforeSwap", (event) => {
