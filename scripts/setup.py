@@ -1,7 +1,8 @@
 """Makes `.venv` from the pinned, hashed requirements. Runs on any Python >= 3.8 with nothing but its standard library.
 
 Guarantees that the interpreter in `.venv` is 3.12 or newer, that a second call with nothing changed is over at once,
-and that an environment of another Python, or one that was not made to its end, is made again. Every Python it finds is really started before it is believed.
+and that an environment of another Python, or one that was not made to its end, is made again. Every Python it finds is
+really started before it is believed.
 Next in the flow: `manage.py`, run by the Python in `.venv`.
 """
 
