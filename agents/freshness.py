@@ -1,7 +1,8 @@
 """Is it still so? What a suggestion rests on, as read and as it is now, with one verdict.
 
 Guarantees that the card says the same as the gate would: a line is "still so" by the comparison the gate makes (values
-of the read set; aspects that were written since; a refusal of the channel that is meant). It is a look, not a lock: the gate asks again when somebody says yes.
+of the read set; aspects that were written since; a refusal of the channel that is meant). It is a look, not a lock: the
+gate asks again when somebody says yes.
 Next in the flow: `agents/cards.py`.
 """
 

@@ -399,3 +399,21 @@ def test_a_deal_that_is_left_alone_says_why() -> None:
     page = signed_in(cast.alice()).get(reverse("deal", args=[deal.pk])).content.decode()
 
     assert "The follow-up agent leaves this deal alone: Nothing to do now" in page
+
+
+def test_who_sells_reads_the_reason_in_words_and_who_manages_finds_its_code() -> None:
+    deal = cast.deal()
+    cast.propose("opportunity.log", deal, by=cast.alice(), kind="call", text="Talked")
+    sweeps.sweep()
+    manager = cast.manager()
+    manager.is_staff = True
+    manager.save()
+
+    seen = {
+        who: signed_in(who).get(f"{reverse('suggestions')}?tab=left-alone").content.decode()
+        for who in (cast.alice(), manager)
+    }
+
+    assert all("Nothing to do now: the last contact was" in page for page in seen.values())
+    assert "R11" not in seen[cast.alice()]
+    assert 'title="R11"' in seen[manager]
