@@ -112,6 +112,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("pt-br", _("Portuguese (Brazil)"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
+FORMAT_MODULE_PATH = ["config.formats"]
 USE_TZ = True
 TIME_ZONE = env.zone("TIME_ZONE", default="America/Sao_Paulo")
 

@@ -1,8 +1,11 @@
 """The CRM's subjects in the admin: read, with their rows and their history. Changes are made on the product's pages."""
 
+import html
+
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html, strip_tags
 from django.utils.translation import gettext_lazy as _
 
 from conflicts.actors import Actor
@@ -25,11 +28,20 @@ from crm.models import (
     User,
 )
 
+
+def without_link(shown: str) -> str:
+    """Accounts and teams are kept by administrators; for everybody else the link would end at a 403."""
+    return format_html("{}", html.unescape(strip_tags(shown)))
+
+
+PEOPLE = dict.fromkeys(("owner", "team", "claimed_by"), without_link)
+"""For unfold: how these fields are shown where they can only be read."""
 STATUS = {"open": "info", "won": "success", "lost": "danger"}
 
 
 class Tasks(ReadOnlyInline):
     model = Task
+    readonly_preprocess_fields = PEOPLE
     fields = ("title", "kind", "state", "due_on", "owner", "claimed_by", "maker_name", "subject_version")
     readonly_fields = ("maker_name", "subject_version")
     ordering = ("-id",)
@@ -64,6 +76,7 @@ class Participants(ReadOnlyInline):
 
 @admin.register(Opportunity)
 class OpportunityAdmin(SubjectAdmin):
+    readonly_preprocess_fields = PEOPLE
     list_display = ("name", "company", "stage", "shown_status", "money", "owner", "version_mark", "last_changed_by")
     list_select_related = ("company", "stage", "owner")
     list_filter = ("status", "stage", "team", "owner")
@@ -104,6 +117,7 @@ class OpportunityAdmin(SubjectAdmin):
 
 @admin.register(Company)
 class CompanyAdmin(SubjectAdmin):
+    readonly_preprocess_fields = PEOPLE
     list_display = ("name", "sector", "location", "owner", "version_mark", "last_changed_by", "changed_at")
     list_select_related = ("owner",)
     list_filter = ("sector",)
@@ -129,6 +143,7 @@ class Consents(ReadOnlyInline):
 
 @admin.register(Contact)
 class ContactAdmin(SubjectAdmin):
+    readonly_preprocess_fields = PEOPLE
     list_display = ("name", "company", "job_title", "owner", "version_mark", "last_changed_by", "changed_at")
     list_select_related = ("company", "owner")
     list_filter = ("blocked",)

@@ -1,5 +1,7 @@
 """Subjects in the admin: read with their rows and every version; nothing on these pages writes."""
 
+import re
+
 import pytest
 from django.contrib import admin
 from django.db import connection
@@ -108,3 +110,20 @@ def test_a_deal_with_many_rows_asks_the_same_few_questions(ada: Client) -> None:
 
 def test_a_persons_own_views_are_nobodys_business() -> None:
     assert SavedView not in admin.site._registry
+
+
+@pytest.mark.parametrize("model", SUBJECTS, ids=lambda m: m.__name__)
+def test_no_link_of_a_managers_page_ends_at_a_refusal(model: type[VersionedModel], manuela: Client) -> None:
+    samples.build()
+    answer = manuela.get(url(model, "change", samples.bare(model).pk))
+    assert answer.status_code in (200, 302)
+    links = set(re.findall(r'href="(/admin/[a-z]+/[^"?#]*)', answer.content.decode()))
+    assert {link for link in links if manuela.get(link).status_code == 403} == set()
+
+
+def test_a_manager_reads_whose_a_deal_is_without_a_link_to_the_account(manuela: Client) -> None:
+    deal = cast.deal()
+    page = manuela.get(url(Opportunity, "change", deal.pk)).content.decode()
+    assert "Alice Amaral" in page
+    assert "/admin/crm/user/" not in page
+    assert "/admin/crm/team/" not in page
