@@ -43,9 +43,18 @@ _WORDS: dict[str, Any] = {
     "approval_of_other_content": _("What was approved is not what was to be done. Nothing was written."),
 }
 
+_WHOLE = {
+    *("moved", "person_was_faster", "rested_on", "not_mergeable", "gone", "busy", "key_reused", "lease_expired"),
+    *("names_nothing", "taken", "not_allowed", "approval_of_other_content"),
+}
 
-def register(words: Mapping[str, Any]) -> None:
-    """Add an app's sentences. Raises ValueError for a code that another app already gave words to."""
+
+def register(words: Mapping[str, Any], *, whole: Iterable[str] = ()) -> None:
+    """Add an app's sentences. Raises ValueError for a code that another app already gave words to.
+
+    `whole`: those that say themselves what did not happen, so that no page says it a second time.
+    """
+    _WHOLE.update(whole)
     for code, text in words.items():
         if code in _WORDS and str(_WORDS[code]) != str(text):
             raise ValueError(f"The sentence {code!r} is already registered.")
@@ -54,6 +63,11 @@ def register(words: Mapping[str, Any]) -> None:
 
 def known(code: str) -> bool:
     return code in _WORDS
+
+
+def is_whole(code: str) -> bool:
+    """True if the sentence itself says what did not happen."""
+    return code in _WHOLE
 
 
 def aspects(model: str, names: Iterable[str]) -> dict[str, list[str]]:

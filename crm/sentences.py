@@ -4,6 +4,29 @@ from django.utils.translation import gettext_lazy as _
 
 from conflicts import sentences
 
+WHOLE = (
+    "not_active",
+    "other_team",
+    "deal_closed",
+    "next_step_exists",
+    "stage_forbids_contact",
+    "contact_blocked",
+    "consent_refused",
+    "owner_changed",
+    "task_gone",
+    "task_settled",
+    "task_changed",
+    "stage_unknown",
+    "closes_in_the_future",
+    "needs_lost_reason",
+    "agent_may_not_close",
+    "company_exists",
+    "address_taken",
+    "address_gone",
+    "parent_is_self",
+)
+"""These say themselves what did not happen."""
+
 sentences.register(
     {
         "not_active": _("This account is closed. Nothing was written."),
@@ -55,5 +78,6 @@ sentences.register(
         "param.status": _("statement"),
         "param.source": _("how we know"),
         "record_not_changed": _("The record was not changed."),
-    }
+    },
+    whole=WHOLE,
 )

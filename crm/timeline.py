@@ -41,6 +41,8 @@ HIDDEN = frozenset(
 """Follow from what the entry tells anyway."""
 MOVE = frozenset({"stage", "status", "closed_on", "lost_reason"})
 TOLD = ("superseded", "conflict", "refused")
+UNTOLD = ("key_reused",)
+"""About a request, not about the deal: a form sent twice. Seen in the review queue only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,7 +263,7 @@ def _evidence(
     deal: Opportunity, shower: Shower, *, who: str, after: dt.datetime | None, before: dt.datetime | None
 ) -> Iterator[Entry]:
     """What was meant and not done: by whom, why, and what did not happen."""
-    records = Conflict.objects.about(Ref.of(deal)).filter(result__in=TOLD)
+    records = Conflict.objects.about(Ref.of(deal)).filter(result__in=TOLD).exclude(rule__in=UNTOLD)
     if prefix := {"people": "person:", "agents": "agent:"}.get(who):
         records = records.filter(actor__startswith=prefix)
     if after is not None:
@@ -299,8 +301,8 @@ def _told(record: Conflict, shower: Shower) -> Line:
     if record.version_read:
         words = _("%(words)s, having read v%(version)d") % {"words": words, "version": record.version_read}
     said = [str(record.told)]
-    if record.not_done and record.result != "conflict":
-        said.append(str(record.not_done))
+    if record.also_not_done and record.result != "conflict":
+        said.append(str(record.also_not_done))
     for d in record.differences:
         mine = shower.text(d["field"], d["proposed"])
         label = aspect_label(record.subject_model, d["field"])

@@ -89,7 +89,7 @@ class ReviewQueue(ReadOnlyAdmin):
         return format_html(
             '<span class="v-cell"><b>{}</b><span>{}</span><span class="v-only-phone">{}</span></span>',
             record.told,
-            record.not_done or "",
+            record.also_not_done or "",
             " · ".join(part for part in (record.subject_label, self._deadline(record)) if part),
         )
 

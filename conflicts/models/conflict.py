@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conflicts.actors import Actor
 from conflicts.refs import Ref
-from conflicts.sentences import Sentence
+from conflicts.sentences import Sentence, is_whole
 
 
 class State(models.TextChoices):
@@ -108,6 +108,11 @@ class Conflict(models.Model):
     @property
     def not_done(self) -> Sentence | None:
         return Sentence.from_json(self.avoided) if self.avoided else None
+
+    @property
+    def also_not_done(self) -> Sentence | None:
+        """`not_done` where `told` does not say it already: no page says the same twice."""
+        return None if is_whole(self.told.code) else self.not_done
 
     @property
     def to_do(self) -> Sentence | None:

@@ -19,7 +19,7 @@ from conflicts.sentences import aspect_label
 from conflicts.values import Value, plain
 from crm.models import Consent, Contact, ContactPoint, User
 from crm.showing import Shower
-from crm.timeline import Entry, Line, Page
+from crm.timeline import UNTOLD, Entry, Line, Page
 from crm.views.deal_news import News
 
 PAGE = 15
@@ -154,7 +154,7 @@ def _field_line(model: str, name: str, values: tuple[Value, Value], shower: Show
 
 
 def _evidence(subject: VersionedModel, *, after: Any, before: Any) -> list[Conflict]:
-    records = Conflict.objects.about(Ref.of(subject)).filter(result__in=TOLD)
+    records = Conflict.objects.about(Ref.of(subject)).filter(result__in=TOLD).exclude(rule__in=UNTOLD)
     if after is not None:
         records = records.filter(opened_at__gte=after)
     if before is not None:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone, translation
+from django.utils.formats import date_format
 
 from conflicts.models import Conflict
 from conflicts.outcomes import Outcome
@@ -41,7 +42,7 @@ def test_the_queue_shows_what_waits_with_who_and_until_when(ada: Client) -> None
     page = ada.get(reverse(QUEUE)).content.decode()
     for words in (
         "There are two values now for amount",
-        "The deal was not changed.",
+        "Nothing was written until someone chooses.",
         "Sensors for 14 cold rooms",
         "version conflict",
         "Bob Borges",
@@ -62,7 +63,7 @@ def test_the_detail_shows_both_sides_with_who_and_when(ada: Client) -> None:
     page = detail(ada, record)
     for words in (
         "There are two values now for amount",
-        "The deal was not changed.",
+        "Nothing was written until someone chooses.",
         "R$100.00",
         "R$110.00",
         "R$120.00",
@@ -76,6 +77,16 @@ def test_the_detail_shows_both_sides_with_who_and_when(ada: Client) -> None:
         f"v{deal.version + 1}",
     ):
         assert words in page, words
+    assert "The deal was not changed." not in page, "the verdict says so already"
+
+
+def test_days_are_written_as_in_the_product_in_either_language(ada: Client) -> None:
+    _, record = clash()
+    Conflict.objects.filter(pk=record.pk).update(opened_at=dt.datetime(2026, 11, 30, 15, 5, tzinfo=dt.UTC))
+    assert "30 Nov 2026, 12:05" in detail(ada, record)
+    assert "11/30/2026" not in detail(ada, record)
+    with translation.override("pt-br"):
+        assert date_format(dt.date(2026, 11, 30), "SHORT_DATE_FORMAT") == "30/11/2026"
 
 
 def test_the_detail_leads_to_where_it_is_settled_and_has_no_button_that_pretends(ada: Client) -> None:
@@ -123,6 +134,8 @@ def test_an_agents_superseded_task_is_told_without_waiting_for_anybody(ada: Clie
     page = detail(ada, Conflict.objects.get(pk=outcome.record))
     for words in ("nobody was contacted", "Plan a follow-up", "Follow-up agent", "it had become needless", "Call"):
         assert words in page, words
+    assert page.count("nobody was contacted") == 1
+    assert page.index("Technical") < page.index("next_step_exists"), "codes stand apart from what is said in words"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import datetime as dt
 import pytest
 from django.test import Client
 
-from conflicts import actors
+from conflicts import actors, gate
 from conflicts.models import Conflict
+from conflicts.proposals import Proposal, Read
 from tests import cast
 from tests.crm.deal_pages import HTMX, form, forms, signed_in, text, url, words
 
@@ -100,7 +101,21 @@ def test_what_an_agent_was_overtaken_in_is_told_with_what_did_not_happen() -> No
     read = words(signed_in(cast.bob()).get(url("deal", deal)))
     assert "overtaken wanted: Plan a follow-up “Call Rui”, having read v31" in read
     assert "Alice Amaral set the next step first: Visit" in read
-    assert "nobody was contacted" in read
+    assert read.count("nobody was contacted") == 1, "the verdict says it, so it is not said again"
+    assert Conflict.objects.get().not_done is not None, "it stays in the evidence"
+
+
+def test_a_form_sent_twice_with_other_content_is_evidence_but_no_story_of_the_deal() -> None:
+    deal = cast.deal()
+    for title in ("Call Rui", "Call Vera"):
+        by, basis = actors.person(cast.alice()), (Read.of(deal),)
+        wish = Proposal(action="opportunity.plan_task", by=by, basis=basis, key="form:1", params={"title": title})
+        gate.commit(wish)
+    assert Conflict.objects.get().rule == "key_reused"
+    read = words(signed_in(cast.bob()).get(url("deal", deal)))
+    assert "Call Rui" in read
+    assert "Call Vera" not in read
+    assert "sent before with other content" not in read
 
 
 def test_evidence_between_two_pages_of_the_timeline_is_on_exactly_one_of_them() -> None:
