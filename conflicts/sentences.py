@@ -80,6 +80,11 @@ def date(day: dt.date | str) -> dict[str, str]:
     return {"date": day if isinstance(day, str) else day.isoformat()}
 
 
+def actor(by: actors.Actor | str) -> dict[str, str]:
+    """A fact that is somebody; shown by name, and to themselves as "You" (Sentence.told_to)."""
+    return {"actor": str(by)}
+
+
 def aspect_label(model: str, name: str) -> str:
     """What a person calls that field or aspect of the model."""
     cls = apps.get_model(model)
@@ -102,8 +107,17 @@ def _shown(value: Any) -> Any:
             # Without its year, a day of 2017 would read as one of this year.
             this_year = found.year == timezone.localdate().year
             return date_format(found, pgettext("date", "D, j M") if this_year else pgettext("date", "D, j M Y"))
+        case {"actor": by}:
+            return actors.Actor.parse(by).shown
         case str():
             return actors.said(value)
+    return value
+
+
+def _to(reader: actors.Actor, value: Any) -> Any:
+    match value:
+        case {"actor": by} if actors.Actor.parse(by).same_as(reader):
+            return pgettext("the reader, beginning a sentence", "You")
     return value
 
 
@@ -124,6 +138,10 @@ class Sentence:
         text = str(_WORDS.get(self.code, self.code)).format_map(_Facts(facts))
         # A sentence may begin with the name of a field, which is written small.
         return text[:1].upper() + text[1:] if self.code in _WORDS else text
+
+    def told_to(self, reader: actors.Actor) -> "Sentence":
+        """As `reader` is told: nobody reads their own name in the third person."""
+        return Sentence(self.code, {name: _to(reader, value) for name, value in self.facts.items()})
 
     def as_json(self) -> dict[str, Any]:
         return {"code": self.code, "facts": dict(self.facts)}

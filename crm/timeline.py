@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from conflicts import actions, history
-from conflicts.actors import Actor
+from conflicts.actors import Actor, person
 from conflicts.models import Conflict
 from conflicts.refs import Ref
 from conflicts.sentences import aspect_label
@@ -103,7 +103,8 @@ def page(
 
     newest = rows[before].changed_at if before in rows else None
     oldest = rows[versions[-1]].changed_at if versions and more else None
-    entries += _evidence(deal, shower, who=who, after=oldest, before=newest)
+    reader = person(request.user)
+    entries += _evidence(deal, shower, reader=reader, who=who, after=oldest, before=newest)
     for found in slots.filled("deal.timeline", request, deal=deal, after=oldest, before=newest, who=who):
         entries += found
     entries.sort(key=lambda e: (e.at, e.version or 0), reverse=True)
@@ -260,7 +261,7 @@ def _task_lines(tasks: list[Any]) -> Iterator[Line]:
 
 
 def _evidence(
-    deal: Opportunity, shower: Shower, *, who: str, after: dt.datetime | None, before: dt.datetime | None
+    deal: Opportunity, shower: Shower, *, reader: Actor, who: str, after: dt.datetime | None, before: dt.datetime | None
 ) -> Iterator[Entry]:
     """What was meant and not done: by whom, why, and what did not happen."""
     records = Conflict.objects.about(Ref.of(deal)).filter(result__in=TOLD).exclude(rule__in=UNTOLD)
@@ -275,7 +276,7 @@ def _evidence(
         shower.learn(d["field"], d["proposed"])
     for record in found:
         badge, tone = _badge(record)
-        lines = (_told(record, shower),)
+        lines = (_told(record, shower, reader),)
         yield Entry(at=record.opened_at, by=record.intended_by, lines=lines, badge=badge, tone=tone)
 
 
@@ -289,7 +290,7 @@ def _badge(record: Conflict) -> tuple[str, str]:
     return (_("not done") if record.result == "refused" else _("settled")), ""
 
 
-def _told(record: Conflict, shower: Shower) -> Line:
+def _told(record: Conflict, shower: Shower, reader: Actor) -> Line:
     action = actions.registered().get(record.action)
     wish = str(action.words) if action else record.action
     title = record.params.get("title") or record.params.get("next_title")
@@ -300,7 +301,7 @@ def _told(record: Conflict, shower: Shower) -> Line:
     )
     if record.version_read:
         words = _("%(words)s, having read v%(version)d") % {"words": words, "version": record.version_read}
-    said = [str(record.told)]
+    said = [str(record.told.told_to(reader))]
     if record.also_not_done and record.result != "conflict":
         said.append(str(record.also_not_done))
     for d in record.differences:

@@ -18,7 +18,7 @@ from conflicts.outcomes import Change
 from conflicts.refs import Ref
 from conflicts.sentences import aspect_label
 from conflicts.values import Value, read
-from crm.models import Contact, Opportunity, Task
+from crm.models import Company, Contact, Opportunity, Task, User
 from crm.models.contact import ContactPoint
 
 
@@ -52,6 +52,38 @@ def last_own(subject: VersionedModel, *, by: Actor, now: dt.datetime) -> int:
     return int(version)
 
 
+WITHOUT_A_PAGE = ("opportunity.reopen_task", "opportunity.complete_task", "opportunity.reschedule_task")
+"""What takes a tick or a new date back: done in a list, so the list takes it back too."""
+
+
+def last_task(*, by: Actor, user: User, now: dt.datetime) -> tuple[Opportunity, int]:
+    """The deal and the version of the person's very last act, if that settled or moved a task. Raises CannotUndo."""
+    newest: list[tuple[dt.datetime, type[VersionedModel], int]] = []
+    for model in (Opportunity, Contact, Company):
+        events = history.events_of(model)._default_manager.filter(
+            changed_by__startswith=f"{by.kind}:{by.key}:", changed_at__gt=now - LATELY
+        )
+        latest = events.order_by("-changed_at", "-pgh_id").values_list("changed_at", "pgh_obj_id").first()
+        if latest is not None:
+            newest.append((latest[0], model, latest[1]))
+    if not newest:
+        raise CannotUndo(_("You have changed nothing in the last hour that could be taken back."))
+    _at, model, pk = max(newest, key=lambda found: found[0])
+    seen = Opportunity.objects.visible_to(user) if model is Opportunity else model._default_manager.all()
+    subject: Any = seen.filter(pk=pk).first()
+    if subject is None:
+        raise CannotUndo(_("There is nothing of yours on this page to take back."))
+    elsewhere = CannotUndo(
+        _("Your last change was to “%(name)s”. Open it, and take the change back there.") % {"name": subject}
+    )
+    if model is not Opportunity:
+        raise elsewhere
+    version = last_own(subject, by=by, now=now)
+    if version == 1 or reversal(subject, version, by=by).action not in WITHOUT_A_PAGE:
+        raise elsewhere
+    return subject, version
+
+
 def reversal(subject: VersionedModel, version: int, *, by: Actor) -> Reversal:
     """How to take back what `by` wrote as `version`. Raises CannotUndo, also if somebody changed the same since."""
     ref = Ref.of(subject)
@@ -60,20 +92,22 @@ def reversal(subject: VersionedModel, version: int, *, by: Actor) -> Reversal:
         raise CannotUndo(_("There is nothing to take back: this is where the record begins."))
     if not all(Actor.parse(c.by).same_as(by) for c in written):
         raise CannotUndo(_("Only whoever made a change can take it back here."))
-    plan = _plan(subject, version, written)
+    plan = _plan(subject, version, written, by=by)
     for change in history.changes_since(ref, version):
         if change.aspect in plan.fields:
-            raise _changed_since(Actor.parse(change.by), aspect_label(ref.label, change.aspect))
+            raise _changed_since(Actor.parse(change.by), aspect_label(ref.label, change.aspect), by=by)
     return plan
 
 
-def _changed_since(who: Actor, what: str) -> CannotUndo:
+def _changed_since(who: Actor, what: str, *, by: Actor) -> CannotUndo:
+    if who.same_as(by):
+        return CannotUndo(_("You have changed the same since: %(what)s. It stays as it is.") % {"what": what})
     return CannotUndo(
         _("%(who)s has changed the same since: %(what)s. It stays as it is.") % {"who": who.shown, "what": what}
     )
 
 
-def _plan(subject: VersionedModel, version: int, written: list[Change]) -> Reversal:
+def _plan(subject: VersionedModel, version: int, written: list[Change], *, by: Actor) -> Reversal:
     aspects = {c.aspect for c in written}
     if isinstance(subject, Opportunity):
         if "stage" in aspects:
@@ -81,7 +115,7 @@ def _plan(subject: VersionedModel, version: int, written: list[Change]) -> Rever
         if "activities" in aspects:
             raise CannotUndo(_("What was logged stays in the history; write a note that corrects it."))
         if "tasks" in aspects:
-            return _task_back(subject, version)
+            return _task_back(subject, version, by=by)
     if isinstance(subject, Contact) and aspects & {"points", "consents"}:
         return _point_back(subject, version, aspects)
     return _fields_back(subject, version, written)
@@ -106,7 +140,7 @@ def _back_to_stage(deal: Opportunity, version: int, written: list[Change]) -> Re
     return Reversal(action="opportunity.move", version=version, params=params, fields=("stage", "status"))
 
 
-def _task_back(deal: Opportunity, version: int) -> Reversal:
+def _task_back(deal: Opportunity, version: int, *, by: Actor) -> Reversal:
     events: Any = history.events_of(Task)._default_manager
     changed = list(events.filter(opportunity_id=deal.pk, subject_version=version))
     if len(changed) != 1:
@@ -114,7 +148,7 @@ def _task_back(deal: Opportunity, version: int) -> Reversal:
     now = changed[0]
     later = events.filter(pgh_obj_id=now.pgh_obj_id, pgh_id__gt=now.pgh_id).order_by("-pgh_id").first()
     if later is not None:
-        raise _changed_since(Actor.parse(later.changed_by), now.title)
+        raise _changed_since(Actor.parse(later.changed_by), now.title, by=by)
     before = events.filter(pgh_obj_id=now.pgh_obj_id, pgh_id__lt=now.pgh_id).order_by("-pgh_id").first()
     task = {"task": now.pgh_obj_id}
     if before is None:

@@ -6,9 +6,9 @@ from typing import Literal
 from django.utils.translation import gettext_lazy as _
 
 from conflicts.actions import Action, register, related
-from conflicts.actors import Actor, Kind
+from conflicts.actors import Kind
 from conflicts.exceptions import Clash, GoalMet, RuleBroken
-from conflicts.sentences import Sentence, date
+from conflicts.sentences import Sentence, actor, date
 from conflicts.work import Work
 from crm.actions.fields import Key, Name, Params
 from crm.clock import today_for
@@ -81,7 +81,7 @@ def check_follow_up(work: Work) -> None:
         setter = next((c.by for c in reversed(work.moved) if c.aspect == "tasks"), deal.changed_by)
         raise GoalMet(
             "next_step_exists",
-            who=Actor.parse(setter).name,
+            who=actor(setter),
             next_step=deal.next_step,
             day=date(deal.next_step_on),
         )
@@ -120,7 +120,7 @@ def _task(work: Work) -> Task:
     if task is None:
         raise RuleBroken("task_gone")
     if task.state != TaskState.OPEN:
-        raise GoalMet("task_settled", who=task.author.name)
+        raise GoalMet("task_settled", who=actor(task.author))
     if task.claimed_by and work.by.kind is not Kind.PERSON:
         # A task that a person took is that person's to end.
         raise RuleBroken("task_claimed", state="manual_action_detected", who=str(task.claimed_by))
@@ -136,7 +136,7 @@ def _check_reschedule(work: Work) -> None:
     # Fields of a task are not merged: whoever moves it must have seen it as it is.
     theirs = [c for c in work.moved if c.aspect == Task.aspect and c.old == work.params.task]
     if theirs:
-        raise Clash("task_changed", who=Actor.parse(theirs[-1].by).name)
+        raise Clash("task_changed", who=actor(theirs[-1].by))
 
 
 def _complete(work: Work) -> None:

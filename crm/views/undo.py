@@ -10,25 +10,30 @@ from django.views.decorators.http import require_POST
 
 from conflicts import actors, gate
 from conflicts.exceptions import BadParams
+from conflicts.models import VersionedModel
 from conflicts.outcomes import Result
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
-from crm.undo import CannotUndo, last_own, reversal
+from crm.undo import CannotUndo, last_own, last_task, reversal
 from crm.views.live import subject_of, visible
 from crm.views.submit import BadVersion
 
 
 @require_POST
 def undo(request: HttpRequest) -> HttpResponse:
-    """`subject`, and the `version` to take back; without it the person's newest one. Says what came of it."""
+    """`subject`, and the `version` to take back; without it the person's newest one. Without a subject (a list) it is
+    the tick or the new date of a task, if that was the person's last act. Says what came of it.
+    """
     ref = subject_of(request.POST.get("subject", ""))
-    if ref is None:
-        messages.info(request, _("There is nothing of yours on this page to take back."))
-        return _answer(request)
-    subject = visible(ref, request.user)  # type: ignore[arg-type]
     by = actors.person(request.user)
+    subject: VersionedModel
     try:
-        plan = reversal(subject, _version(request) or last_own(subject, by=by, now=timezone.now()), by=by)
+        if ref is None:
+            subject, version = last_task(by=by, user=request.user, now=timezone.now())  # type: ignore[arg-type]
+        else:
+            subject = visible(ref, request.user)  # type: ignore[arg-type]
+            version = _version(request) or last_own(subject, by=by, now=timezone.now())
+        plan = reversal(subject, version, by=by)
     except CannotUndo as why:
         messages.warning(request, str(why))
         return _answer(request)
@@ -50,11 +55,13 @@ def undo(request: HttpRequest) -> HttpResponse:
     if outcome.result is Result.DUPLICATE:
         return _answer(request)
     if outcome.done:
-        messages.success(
-            request, _("Taken back: v%(old)d. Now v%(new)d.") % {"old": plan.version, "new": outcome.version}
-        )
+        said = _("Taken back: v%(old)d. Now v%(new)d.") % {"old": plan.version, "new": outcome.version}
+        messages.success(request, said if ref else _("%(name)s: %(said)s") % {"name": subject, "said": said})
+        if ref is None and request.htmx:  # type: ignore[attr-defined]
+            # A list has no parts that renew themselves; the message is kept for the page that comes.
+            return HttpResponse(headers={"HX-Refresh": "true"})
     else:
-        messages.warning(request, str(outcome.sentence))
+        messages.warning(request, str(outcome.sentence.told_to(by)) if outcome.sentence else "")
     return _answer(request)
 
 

@@ -216,7 +216,7 @@ def test_a_task_that_a_colleague_completed_first_is_told_and_not_an_error() -> N
     cast.propose("opportunity.complete_task", reload(deal), by=cast.bob(), task=task.pk)
     answer = alice.post(url("deal_task", deal, task.pk, "complete"), {"version": seen}, follow=True)
     assert answer.status_code == 200
-    assert "Bob Borges has settled this task already." in words(answer)
+    assert "Bob Borges settled this task already." in words(answer)
 
 
 def test_nothing_is_planned_on_a_closed_deal_and_what_was_typed_can_be_read() -> None:
@@ -229,7 +229,10 @@ def test_nothing_is_planned_on_a_closed_deal_and_what_was_typed_can_be_read() ->
     assert answer.status_code == 409
     read = words(answer)
     assert "The deal is won now. Nothing was added." in read
-    assert "Call Rui about rooms" in read
+    assert "Title Call Rui about rooms" in read
+    assert "Due on Mon 9 Jun 2031" in read
+    assert "Due_on" not in read
+    assert "2031-06-09" not in read
     assert not Task.objects.filter(opportunity=deal).exists()
 
 

@@ -105,6 +105,18 @@ def test_what_an_agent_was_overtaken_in_is_told_with_what_did_not_happen() -> No
     assert Conflict.objects.get().not_done is not None, "it stays in the evidence"
 
 
+def test_nobody_reads_their_own_name_in_the_third_person() -> None:
+    deal = cast.deal()
+    cast.propose("opportunity.plan_task", deal, by=cast.alice(), title="Call Rui")
+    for _ in range(2):
+        deal.refresh_from_db()
+        cast.propose("opportunity.complete_task", deal, by=cast.alice(), task=deal.tasks.get().pk)
+    mine = words(signed_in(cast.alice()).get(url("deal", deal)))
+    theirs = words(signed_in(cast.bob()).get(url("deal", deal)))
+    assert "You settled this task already." in mine
+    assert "Alice Amaral settled this task already." in theirs
+
+
 def test_a_form_sent_twice_with_other_content_is_evidence_but_no_story_of_the_deal() -> None:
     deal = cast.deal()
     for title in ("Call Rui", "Call Vera"):

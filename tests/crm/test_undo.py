@@ -57,6 +57,14 @@ def test_a_field_that_somebody_changed_since_stays_and_is_told() -> None:
     assert (reload(deal).amount, reload(deal).version) == (3, 3)
 
 
+def test_ones_own_later_change_is_told_as_ones_own() -> None:
+    deal = cast.deal(amount="1")
+    for amount in "23":
+        cast.propose("opportunity.edit", reload(deal), by=cast.alice(), amount=amount)
+    assert "You have changed the same since: amount. It stays as it is." in undo(deal, by=cast.alice(), version=2)
+    assert reload(deal).amount == 3
+
+
 def test_nobody_takes_back_what_another_wrote() -> None:
     deal = cast.deal(amount="1")
     cast.propose("opportunity.edit", deal, by=cast.bob(), amount="2")
@@ -141,3 +149,29 @@ def test_after_saving_the_way_back_is_in_the_page_as_a_form() -> None:
     back = alice.post("/undo/", fields, headers={"referer": f"http://testserver{url('deal', deal)}"}, follow=True)
     assert back.redirect_chain == [(f"http://testserver{url('deal', deal)}", 302)]
     assert reload(deal).amount == 1
+
+
+def test_in_a_list_the_last_act_is_taken_back_if_it_ticked_a_task() -> None:
+    deal = cast.deal("Ice boxes")
+    cast.propose("opportunity.plan_task", deal, by=cast.alice(), title="Call", due_on=cast.MONDAY)
+    cast.propose("opportunity.complete_task", reload(deal), by=cast.alice(), task=Task.objects.get().pk)
+    alice = signed_in(cast.alice())
+    answer = alice.post("/undo/", {"subject": ""}, headers=HTMX)
+    assert answer["HX-Refresh"] == "true"
+    assert Task.objects.get().state == "open"
+    assert "Ice boxes: Taken back: v3. Now v4." in words(alice.get("/"))
+
+
+def test_in_a_list_any_other_last_act_is_named_and_stays() -> None:
+    deal = cast.deal("Ice boxes", amount="1")
+    cast.propose("opportunity.plan_task", deal, by=cast.alice(), title="Call", due_on=cast.MONDAY)
+    cast.propose("opportunity.complete_task", reload(deal), by=cast.alice(), task=Task.objects.get().pk)
+    cast.propose("opportunity.edit", reload(deal), by=cast.alice(), amount="2")
+    answer = signed_in(cast.alice()).post("/undo/", headers=HTMX)
+    assert "Your last change was to “Ice boxes”. Open it, and take the change back there." in words(answer)
+    cast.contact("Rui Amaro")
+    answer = signed_in(cast.alice()).post("/undo/", headers=HTMX)
+    assert "Your last change was to “Rui Amaro”." in words(answer)
+    assert (reload(deal).amount, reload(deal).version, Task.objects.get().state) == (2, 4, "done")
+    nothing = signed_in(cast.charlie()).post("/undo/", headers=HTMX)
+    assert "You have changed nothing in the last hour" in words(nothing)
