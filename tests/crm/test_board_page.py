@@ -1,6 +1,7 @@
 """The board: who sees which deals, what the columns add up to, what the filters let through."""
 
 import datetime as dt
+import re
 
 import pytest
 from django.test import Client
@@ -298,3 +299,24 @@ def test_what_an_agent_has_to_say_stands_on_the_card(alice_sees: Client, monkeyp
 
     assert "A next step is suggested" in card(page, marked)
     assert "suggested" not in card(page, other)
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_filters_that_leave_nothing_say_so_with_a_way_back(alice_sees: Client, headers: dict[str, str]) -> None:
+    at("New", "Milk tank sensors")
+    found = text(alice_sees.get("/board/?q=milk", headers=headers))
+    assert "No deal matches" not in found
+    nothing = text(alice_sees.get("/board/?q=zzzz", headers=headers))
+    assert "No deal matches “zzzz”" in words(nothing)
+    assert re.search(r'<a class="btn" href="/board/">Clear the filters</a>', nothing)
+    assert "No deal matches these filters" in words(text(alice_sees.get("/board/?next=overdue", headers=headers)))
+
+
+def test_without_stages_an_administrator_reads_which_command_makes_them(client: Client) -> None:
+    client.force_login(cast.administrator())
+    told = words(text(client.get("/board/")))
+    assert "run manage.py stages on the server" in told
+    client.force_login(cast.alice())
+    told = words(text(client.get("/board/")))
+    assert "manage.py" not in told
+    assert "An administrator sets up the stages" in told
