@@ -5,26 +5,32 @@ the model merges arrives merged, and that keeping the other's value writes nothi
 """
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
-from conflicts import actions, history
+from conflicts import actions, history, sentences
 from conflicts.actors import Actor
 from conflicts.exceptions import BadParams
 from conflicts.merging import Merged, merge
 from conflicts.models import Conflict, VersionedModel
 from conflicts.outcomes import Outcome
 from conflicts.refs import Ref
-from conflicts.sentences import aspect_label
+from conflicts.sentences import Sentence, aspect_label
 from conflicts.values import Value, plain
 from crm import inputs
 from crm.models import User
+from crm.models.activity import ActivityKind
+from crm.models.task import TaskKind
 from crm.showing import Shower
-from crm.templatetags.vigente import name_for
+from crm.templatetags.vigente import name_for, weekday
 
 DERIVED = frozenset({"next_step", "next_step_on", "next_step_at", "last_contact_at", "stage_since", "team", "name_key"})
 """Follow from something else that is told by itself."""
@@ -250,10 +256,37 @@ class Clash:
     def typed(self) -> list[tuple[str, str]]:
         """What was typed, for reading and copying, where nothing can be chosen."""
         return [
-            (aspect_label(self.ref.label, name), str(value))
+            (param_label(self.ref.label, name), str(KINDS.get(value, value)) if name == "kind" else typed_text(value))
             for name, value in self.record.params.items()
             if isinstance(value, str) and value
         ]
+
+
+def param_label(model: str, name: str) -> str:
+    """What a person calls what an action asks for: a field of the record, else a word of its own (`param.*`)."""
+    code = f"param.{name}"
+    label = aspect_label(model, name)
+    if label != name or not sentences.known(code):
+        return label if label != name else name.replace("_", " ")
+    return str(Sentence(code))
+
+
+KINDS = {**dict(TaskKind.choices), **dict(ActivityKind.choices)}
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}\S*")
+
+
+def typed_text(text: str) -> str:
+    """A day or a time as the reader writes it, where it is; anything else as it was typed."""
+    try:
+        if _DAY.fullmatch(text):
+            return weekday(dt.date.fromisoformat(text))
+        if _MOMENT.fullmatch(text):
+            at = dt.datetime.fromisoformat(text)
+            return date_format(timezone.localtime(at) if at.tzinfo else at, pgettext("date", "D j M, H:i"))
+    except ValueError:
+        pass  # looks like a date, and is none
+    return text
 
 
 def understood(record: Conflict) -> dict[str, Value]:
