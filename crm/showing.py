@@ -8,13 +8,15 @@ import datetime as dt
 from collections import defaultdict
 from typing import Any
 
+from babel import Locale, UnknownLocaleError
 from django.db import models
 from django.db.models import CharField, F, QuerySet, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
+from django.utils.text import capfirst
+from django.utils.translation import get_language, pgettext, to_locale
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from conflicts.values import Value as Plain
 from crm.models import User
@@ -64,6 +66,8 @@ class Shower:
                 return _("yes") if value else _("no")
             case models.IntegerField() | models.DecimalField() if name not in ("founded",):
                 return number_format(str(value), use_l10n=True)
+            case models.CharField() if name == "language":
+                return language_name(str(value))
             case _ if field.choices:
                 return str(dict(field.flatchoices).get(value, value))
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -86,6 +90,15 @@ class Shower:
         first, *others = [_named(model, keys) for model, keys in wanted.items()]
         for label, key, text in first.union(*others, all=True) if others else first:
             self._names[label, key] = text.strip()
+
+
+def language_name(code: str) -> str:
+    """A code in words of the reader's language: "Portuguese (Brazil)". What is no code stays as it was typed."""
+    try:
+        named = Locale.parse(code, sep="-").get_display_name(to_locale(get_language() or "en"))
+    except (UnknownLocaleError, ValueError):
+        return code
+    return capfirst(named or code)
 
 
 def _named(model: type[models.Model], keys: set[int]) -> QuerySet[Any, Any]:

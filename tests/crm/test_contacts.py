@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crm.models import Company, Contact
+from crm.showing import language_name
 from tests import cast
 from tests.crm.pages import at, client, hidden, htmx
 
@@ -200,3 +201,15 @@ def test_the_page_costs_a_fixed_number_of_queries():
     with CaptureQueriesContext(connection) as queries:
         assert alice.get(at("contact", rui.pk)).status_code == 200
     assert len(queries) <= 15, [query["sql"][:120] for query in queries]
+
+
+def test_an_empty_fact_offers_to_add_it_and_a_language_goes_by_its_name():
+    rui = cast.contact("Rui Amaro", language="pt-br")
+    html = client(cast.alice()).get(at("contact", rui.pk)).content.decode()
+    language = html[html.index('id="fact-language"') : html.index('id="fact-time_zone"')]
+    zone = html[html.index('id="fact-time_zone"') : html.index('id="fact-blocked"')]
+    assert "Portuguese (Brazil)" in language
+    assert "pt-br" not in language
+    assert '<span class="muted">Add</span>' in zone
+    assert "Add" not in language
+    assert language_name("no such code") == "no such code"
