@@ -13,10 +13,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from crm import slots
+from crm import naming, slots
+from crm.actions.fields import clean_line
 from crm.models import SavedView
 
 PAGES = ("board", "companies", "contacts")
+FILLERS = "\u115f\u1160\u3164\uffa0"
+"""Letters that are shown as nothing."""
 MOST = 40
 """Of one person; a column of more is no help."""
 
@@ -42,13 +45,15 @@ def of_page(request: HttpRequest, page: str, *, query: str) -> dict[str, Any]:
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
     """`page`, `query` (as in the address bar) and `name`. The same name again replaces what it meant."""
-    page, name = request.POST.get("page", ""), request.POST.get("name", "").strip()
+    page, name = request.POST.get("page", ""), str(clean_line(request.POST.get("name", "")))
     if page not in PAGES:
         raise Http404
     query = _tidy(request.POST.get("query", ""))
     back = f"{reverse(page)}?{query}" if query else reverse(page)
-    if not name or len(name) > 80 or len(query) > 1000:
-        messages.warning(request, _("A view needs a name of at most 80 letters. It was not saved."))
+    if not naming.key(name).strip(FILLERS) or len(name) > 80 or len(query) > 1000:
+        messages.warning(
+            request, _("A view needs a name of at most 80 letters, one of them a letter or digit. It was not saved.")
+        )
         return redirect(back)
     mine = SavedView.objects.filter(user=request.user)  # type: ignore[misc]
     if mine.count() >= MOST and not mine.filter(page=page, name=name).exists():

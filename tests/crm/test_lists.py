@@ -187,6 +187,9 @@ def test_a_view_is_saved_shown_beside_every_page_replaced_and_deleted():
     ("posted", "status"),
     [
         ({"page": "companies", "query": "q=a", "name": " "}, 302),
+        ({"page": "companies", "query": "q=a", "name": "\u200b\u2060\u00ad"}, 302),
+        ({"page": "companies", "query": "q=a", "name": "\u2800\u3000"}, 302),
+        ({"page": "companies", "query": "q=a", "name": "\u3164\u115f\uffa0"}, 302),
         ({"page": "companies", "query": "q=a", "name": "x" * 81}, 302),
         ({"page": "companies", "query": "q=" + "a" * 2000, "name": "long"}, 302),
         ({"page": "admin:index", "query": "", "name": "x"}, 404),
