@@ -59,7 +59,8 @@ WITHOUT_A_PAGE = ("opportunity.reopen_task", "opportunity.complete_task", "oppor
 def last_task(*, by: Actor, user: User, now: dt.datetime) -> tuple[Opportunity, int]:
     """The deal and the version of the person's very last act, if that settled or moved a task. Raises CannotUndo."""
     newest: list[tuple[dt.datetime, type[VersionedModel], int]] = []
-    for model in (Opportunity, Contact, Company):
+    models: tuple[type[VersionedModel], ...] = (Opportunity, Contact, Company)
+    for model in models:
         events = history.events_of(model)._default_manager.filter(
             changed_by__startswith=f"{by.kind}:{by.key}:", changed_at__gt=now - LATELY
         )

@@ -145,7 +145,6 @@
     ...window.vigente,
     refresh,
     undo() {
-      if (!subject()) return;
       htmx.ajax("POST", $("#w-undo").dataset.to, { swap: "none", target: "#notice", values: { subject: subject() } });
     },
   };

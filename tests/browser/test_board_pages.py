@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from crm import board
-from crm.models import Opportunity, Task
+from crm.models import Opportunity, SavedView, Task
 from tests import cast
 
 Visit = Callable[..., Page]
@@ -138,6 +138,56 @@ def test_a_task_is_ticked_and_put_off_where_it_stands(visit: Visit) -> None:
     assert (done.state, str(later.due_on)) == ("done", "2031-06-10")
     page.get_by_label("Call Rui").first.uncheck()
     expect(page.locator(f"#task-{done.pk}")).to_contain_text("late")
+
+
+def test_z_opens_the_task_again_that_was_just_ticked(visit: Visit) -> None:
+    task = plan(at("New", "Ice boxes"), "Call Rui", days=-2)
+    page = visit(cast.alice(), "/")
+    page.get_by_label("Call Rui").first.check()
+    expect(page.locator(f"#task-{task.pk}")).to_contain_text("Done")
+    page.keyboard.press("z")
+    expect(page.locator("#toasts")).to_contain_text("Taken back")
+    expect(page.locator(f"#task-{task.pk}")).to_contain_text("late")
+    task.refresh_from_db()
+    assert task.state == "open"
+
+
+def test_a_deals_name_takes_the_whole_line_beside_a_badge(visit: Visit) -> None:
+    cast.pipeline()
+    deal = cast.deal(
+        "Sensors for all cold rooms",
+        company=cast.propose("company.create", by=cast.alice(), name="Acme").subject.pk,  # type: ignore[union-attr]
+    )
+    page = visit(cast.alice(), "/board/")
+    what = page.locator(f"#deal-{deal.pk} .what")
+    alone = what.bounding_box()
+    # Only one that stands for long has a badge, and no test waits for that.
+    page.evaluate(
+        """(id) => { const badge = document.createElement("span");
+        badge.className = "badge end"; badge.textContent = "stands for 128 days";
+        document.querySelector(`#${id} .amount`).after(badge); }""",
+        f"deal-{deal.pk}",
+    )
+    beside = what.bounding_box()
+    assert alone is not None
+    assert beside is not None
+    assert abs(beside["width"] - alone["width"]) < 1
+    badge = page.locator(f"#deal-{deal.pk} .badge").bounding_box()
+    menu = page.locator(f"#deal-{deal.pk} .avatar").first.bounding_box()
+    assert badge is not None
+    assert menu is not None
+    assert abs(badge["x"] + badge["width"] - menu["x"] - menu["width"]) < 1
+
+
+def test_a_long_name_of_a_view_is_cut_beside_every_page(visit: Visit) -> None:
+    SavedView.objects.create(user=cast.alice(), page="board", name="W" * 80, query="q=x")
+    cast.pipeline()
+    page = visit(cast.alice(), "/board/", viewport={"width": 1400, "height": 900})
+    inner, shown = page.evaluate(
+        "() => { const e = document.querySelector('.side .saved .cut'); return [e.scrollWidth, e.clientWidth]; }"
+    )
+    assert inner > shown, "the name is not cut"
+    assert page.evaluate("() => { const e = document.querySelector('.side'); return e.scrollWidth <= e.clientWidth; }")
 
 
 def test_a_double_click_on_add_makes_one_deal(visit: Visit) -> None:
