@@ -52,7 +52,7 @@ def save(request: HttpRequest) -> HttpResponse:
     back = f"{reverse(page)}?{query}" if query else reverse(page)
     if not naming.key(name).strip(FILLERS) or len(name) > 80 or len(query) > 1000:
         messages.warning(
-            request, _("A view needs a name of at most 80 letters, one of them a letter or digit. It was not saved.")
+            request, _("A view needs a name of at most 80 characters, with a letter or digit. It was not saved.")
         )
         return redirect(back)
     mine = SavedView.objects.filter(user=request.user)  # type: ignore[misc]
