@@ -8,16 +8,17 @@ import pytest
 from django.conf import settings
 
 from agents import sentences as ours
-from agents.recommenders.wording import FAMILIES, KINDS
+from agents.recommenders.wording import CHANNEL, FAMILIES, KINDS
 from conflicts import sentences
 from conflicts.sentences import Sentence, date
 
 AGENTS = Path(settings.BASE_DIR) / "agents"
 WORDS = ours.GATES | ours.RULES | ours.CARD | ours.TOLD
 BUILT = {f"{part}.{family}.{kind}" for part in ("title", "task") for family in FAMILIES for kind in KINDS} | {
-    f"value.{status}" for status in ("open", "won", "lost")
+    *(f"value.{status}" for status in ("open", "won", "lost")),
+    *(f"stale.refused.{kind}" for kind in CHANNEL),
 }
-"""Put together from parts in recommenders/wording.py and facts.py."""
+"""Put together from parts in recommenders/wording.py, facts.py and freshness.py."""
 FACTS = dict.fromkeys(
     ("who", "what", "deal", "stage", "text", "why", "next_step", "read", "owner"), "something of the record"
 ) | dict.fromkeys(("day", "until", "review"), date("2031-06-09"))

@@ -142,7 +142,7 @@ def test_the_timeline_of_the_deal_tells_it(deal: Opportunity) -> None:
     assert (call.by, call.version) == (actors.person(cast.alice()), 32)
     assert (overtaken.by, overtaken.badge, overtaken.tone) == (cast.AGENT, "overtaken", "agent")
     assert "having read v31" in overtaken.lines[0].words
-    assert "Alice Amaral set the next step first" in overtaken.lines[0].said
+    assert "You set the next step first" in overtaken.lines[0].said, "Alice reads it"
 
 
 def test_what_the_salesperson_wrote_is_all_still_there(deal: Opportunity) -> None:
