@@ -177,6 +177,7 @@ def test_a_deals_name_takes_the_whole_line_beside_a_badge(visit: Visit) -> None:
     assert badge is not None
     assert menu is not None
     assert abs(badge["x"] + badge["width"] - menu["x"] - menu["width"]) < 1
+    assert abs(beside["x"] + beside["width"] - badge["x"] - badge["width"]) < 1
 
 
 def test_a_long_name_of_a_view_is_cut_beside_every_page(visit: Visit) -> None:
