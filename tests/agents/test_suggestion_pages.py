@@ -85,8 +85,11 @@ def test_who_is_not_signed_in_is_asked_to_sign_in(verb: str) -> None:
 
     answer = press(Client(), one, verb)
 
-    assert answer.status_code == 302
-    assert reverse("sign_in") in answer["Location"]
+    # A page in words and no redirect: what was typed is still in the form one goes back to.
+    assert answer.status_code == 401
+    assert reverse("sign_in") in answer.content.decode()
+    one.refresh_from_db()
+    assert one.state == State.PROPOSED
 
 
 @pytest.mark.parametrize("verb", ["approve", "decline", "snooze", "ask_again"])
