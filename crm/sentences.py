@@ -24,6 +24,9 @@ WHOLE = (
     "address_taken",
     "address_gone",
     "parent_is_self",
+    "takes_part_already",
+    "takes_no_part",
+    "left_already",
 )
 """These say themselves what did not happen."""
 
@@ -57,6 +60,9 @@ sentences.register(
         "address_taken": _("{value} belongs to {contact} already. Nothing was written."),
         "address_gone": _("This address is not part of the contact. Nothing was written."),
         "parent_is_self": _("A company cannot be part of itself. Nothing was written."),
+        "takes_part_already": _("This contact takes part in the deal already. Nothing was written."),
+        "takes_no_part": _("This contact takes no part in the deal. Nothing was written."),
+        "left_already": _("This contact was taken out of the deal already. Nothing was written."),
         "task_not_added": _("The task was not added; nobody was contacted."),
         "deal_not_changed": _("The deal was not changed."),
         # What an action asks for that is no field of its subject: named where the review queue shows what was meant.
@@ -65,6 +71,8 @@ sentences.register(
         "param.due_on": _("due on"),
         "param.due_at": _("due at"),
         "param.task": _("task"),
+        "param.participant": _("participant"),
+        "param.role": _("role"),
         "param.reason": _("reason"),
         "param.on": _("day"),
         "param.text": _("text"),

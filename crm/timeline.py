@@ -28,7 +28,7 @@ from conflicts.refs import Ref
 from conflicts.sentences import aspect_label
 from conflicts.values import plain
 from crm import slots
-from crm.models import Activity, Opportunity, Task
+from crm.models import Activity, Opportunity, Participant, Task
 from crm.showing import Shower
 from crm.templatetags.vigente import weekday
 
@@ -148,6 +148,8 @@ def _entries(deal: Opportunity, versions: list[int], rows: dict[int, Any], showe
     for fields in changed.values():
         for name, values in fields.items():
             shower.learn(name, *values)
+    silent = [n for n in versions if n > 1 and not (changed[n] or tasks[n] or activities[n])]
+    people = _people_lines(deal, silent)
     for version in versions:
         row = rows[version]
         lines = [*_activity_lines(activities[version], row), *_task_lines(tasks[version])]
@@ -159,6 +161,7 @@ def _entries(deal: Opportunity, versions: list[int], rows: dict[int, Any], showe
             for name, values in changed[version].items()
             if not (moved and name in MOVE)
         ]
+        lines = lines or people[version]
         yield Entry(
             at=row.changed_at,
             by=Actor.parse(row.changed_by),
@@ -210,6 +213,20 @@ def _tasks(deal: Opportunity, versions: list[int]) -> dict[int, list[Any]]:
     old = JSONObject(state="state", due_on="due_on", claimed_by="claimed_by_id")
     rows = events.filter(subject_version__in=versions).annotate(old=Subquery(earlier.values(old=old)[:1]))
     return _by_version(rows.order_by("pgh_id"))
+
+
+def _people_lines(deal: Opportunity, versions: list[int]) -> dict[int, list[Line]]:
+    """Who was added and taken out; asked only for versions that nothing else explains."""
+    found: dict[int, list[Line]] = defaultdict(list)
+    if not versions:
+        return found
+    rows: Any = history.events_of(Participant)._default_manager.filter(
+        opportunity_id=deal.pk, subject_version__in=versions
+    )
+    for row in rows.select_related("contact").order_by("pgh_id"):
+        words = _("took out of the deal") if row.removed else _("added to the deal")
+        found[row.subject_version].append(Line(words=words, now=str(row.contact), aspect="participants"))
+    return found
 
 
 def _by_version(rows: Any) -> dict[int, list[Any]]:

@@ -187,6 +187,17 @@ DOORS: dict[str, tuple[Door, ...]] = {
             kept=lambda w: w.fresh("task").claimed_by == w.bob,
         ),
     ),
+    "deal_people": (
+        Door(
+            subject="deal",
+            url=lambda w: {"pk": w.deal.pk},
+            sent=lambda w: {"contact": w.contact.name, "role": "buys"},
+            done=lambda w: w.deal.participants.filter(contact=w.contact, removed=False).count() == 1,
+            clash=lambda w: w.before("opportunity.log", "deal", kind="note", text="Bob was here"),
+            kept=lambda w: Activity.objects.filter(text="Bob was here").count() == 1,
+            stale=ADDS,
+        ),
+    ),
     "my_day_task": (
         Door(
             subject="deal",
@@ -365,6 +376,17 @@ DEEDS: dict[str, Deed] = {
         prepare=lambda w: w.before("opportunity.cancel_task", "deal", task=w.task.pk),
         params=lambda w: {"title": "Call", "due_on": "2031-06-10"},
         clash=bob_plans,
+    ),
+    "opportunity.add_participant": Deed(
+        subject="deal",
+        params=lambda w: {"contact": w.contact.pk},
+        clash=lambda w: w.before("opportunity.add_participant", "deal", contact=w.contact.pk),
+    ),
+    "opportunity.remove_participant": Deed(
+        subject="deal",
+        prepare=lambda w: w.before("opportunity.add_participant", "deal", contact=w.contact.pk),
+        params=lambda w: {"participant": w.deal.participants.get().pk},
+        clash=lambda w: w.before("opportunity.remove_participant", "deal", participant=w.deal.participants.get().pk),
     ),
     "opportunity.complete_task": Deed(subject="deal", params=task_of, clash=bob_completes),
     "opportunity.cancel_task": Deed(subject="deal", params=task_of, clash=bob_completes),

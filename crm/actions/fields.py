@@ -55,6 +55,7 @@ CurrencyIfAny = Annotated[
 """Empty where there is no amount."""
 Tag = Annotated[str, BeforeValidator(clean_line), Field(max_length=60)]
 Tags = Annotated[list[Tag], AfterValidator(_tags), Field(max_length=50)]
+RequiredKey = Annotated[int, Field(ge=1)]
 Key = Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_empty_is_none)]
 Year = Annotated[Annotated[int, Field(ge=1000, le=9999)] | None, BeforeValidator(_empty_is_none)]
 Count = Annotated[Annotated[int, Field(ge=0, le=2_147_483_647)] | None, BeforeValidator(_empty_is_none)]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from crm.views import deal, deal_work
+from crm.views import deal, deal_people, deal_work
 
 urlpatterns = [
     path("deals/<int:pk>/", deal.deal, name="deal"),
@@ -11,5 +11,6 @@ urlpatterns = [
     path("deals/<int:pk>/stage/", deal_work.stage, name="deal_stage"),
     path("deals/<int:pk>/plan/", deal_work.plan, name="deal_plan"),
     path("deals/<int:pk>/log/", deal_work.log, name="deal_log"),
+    path("deals/<int:pk>/people/", deal_people.people, name="deal_people"),
     path("deals/<int:pk>/tasks/<int:task>/<slug:verb>/", deal_work.task, name="deal_task"),
 ]

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef
+from django.db.models.functions import JSONObject
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -21,7 +24,7 @@ from django.views.decorators.http import require_safe
 from conflicts.refs import Ref
 from crm import inputs, presence, slots, timeline
 from crm.clock import today_for
-from crm.models import Opportunity, Stage, Task, User
+from crm.models import Opportunity, Participant, Stage, Task, User
 from crm.models.pipeline import StageKind
 from crm.models.task import TaskState
 from crm.views.deal_news import news
@@ -59,10 +62,18 @@ def find(request: HttpRequest, pk: int) -> Opportunity:
     rows = Opportunity.objects.visible_to(user).select_related(
         "company", "contact", "product", "stage", "owner", "team"
     )
-    found = rows.filter(pk=pk).first()
+    found = rows.filter(pk=pk).annotate(people=ArraySubquery(_PARTICIPANTS)).first()
     if found is None:
         raise Http404
     return found
+
+
+_PARTICIPANTS = (
+    Participant.objects.filter(opportunity=OuterRef("pk"), removed=False)
+    .order_by("pk")
+    .values(json=JSONObject(pk="pk", contact="contact_id", name="contact__name", role="role"))
+)
+"""Who else takes part, beside the deal's contact: with the deal, in one query."""
 
 
 @require_safe

@@ -36,7 +36,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     if not names:
         faults = {"": [_("Nothing was typed.")]}
     said = _("%(what)s saved.") % {"what": aspect_label("crm.opportunity", one).capitalize()} if one != "all" else ""
-    return _put(request, deal, "opportunity.edit", params, faults, form="edit", part="fact", edit=one, said=said)
+    return put(request, deal, "opportunity.edit", params, faults, form="edit", part="fact", edit=one, said=said)
 
 
 @require_POST
@@ -55,7 +55,7 @@ def stage(request: HttpRequest, pk: int) -> HttpResponse:
         faults["reason"] = [_("Say why it was lost.")]
     params["reason"] = reason
     form = "lost" if lost else "stage"
-    return _put(request, deal, "opportunity.move", params, faults, form=form, part="closing", said=_("Moved."))
+    return put(request, deal, "opportunity.move", params, faults, form=form, part="closing", said=_("Moved."))
 
 
 def _lost_stages(deal: Opportunity) -> list[str]:
@@ -79,7 +79,7 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
     params = {"title": title, "due_on": due_on}
     part = "quick" if form == "plan" else "add_task"
     said = _("Next step set.") if form == "plan" else _("Task added.")
-    return _put(request, deal, "opportunity.plan_task", params, faults, form=form, part=part, said=said)
+    return put(request, deal, "opportunity.plan_task", params, faults, form=form, part=part, said=said)
 
 
 @require_POST
@@ -102,7 +102,7 @@ def log(request: HttpRequest, pk: int) -> HttpResponse:
         faults["text"] = [_("A note needs some text.")]
     if params["next_on"] and not params["next_title"]:
         faults["next_title"] = [_("Say what comes next on that day.")]
-    return _put(request, deal, "opportunity.log", params, faults, form="log", part="log_form", said=_("Logged."))
+    return put(request, deal, "opportunity.log", params, faults, form="log", part="log_form", said=_("Logged."))
 
 
 VERBS: Mapping[str, tuple[str, Any]] = {
@@ -127,12 +127,12 @@ def task(request: HttpRequest, pk: int, task: int, verb: str) -> HttpResponse:
     params: dict[str, Any] = {"task": found.pk}
     if verb == "put-off":
         params["due_on"] = _day(request.POST, "due_on", faults)
-    return _put(
+    return put(
         request, deal, action, params, faults, form=f"task-{task}", part="task_list", said=words % {"task": found.title}
     )
 
 
-def _put(
+def put(
     request: HttpRequest,
     deal: Opportunity,
     action: str,
