@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conflicts.actors import Actor
-from conflicts.exceptions import MissingVersion
+from conflicts.exceptions import BadKey, MissingVersion
 from conflicts.leases import Claim
 from conflicts.models.versioned import VersionedModel
 from conflicts.refs import Ref
@@ -84,7 +84,7 @@ class Proposal:
         if any(read.version < 1 for read in self.basis):
             raise MissingVersion
         if len(self.key) > 255:
-            raise ValueError("An idempotency key has at most 255 characters.")
+            raise BadKey
 
     @property
     def subject(self) -> Ref | None:

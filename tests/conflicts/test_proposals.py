@@ -4,7 +4,7 @@ import pytest
 
 from conflicts import actions, gate
 from conflicts.actions import Action
-from conflicts.exceptions import BadParams, MissingVersion, UnknownAction
+from conflicts.exceptions import BadKey, BadParams, MissingVersion, UnknownAction
 from conflicts.models import Conflict
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
@@ -22,7 +22,7 @@ def test_a_basis_without_a_version_is_no_basis(version: int) -> None:
 
 def test_an_idempotency_key_has_at_most_255_characters() -> None:
     Proposal(action="company.create", by=cast.AGENT, key="k" * 255)
-    with pytest.raises(ValueError, match="255"):
+    with pytest.raises(BadKey, match="255"):
         Proposal(action="company.create", by=cast.AGENT, key="k" * 256)
 
 
