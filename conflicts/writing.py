@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 
 from conflicts.batch import Answer, Batch
 from conflicts.models.versioned import VersionedModel
@@ -81,10 +81,11 @@ def _insert(batch: Batch, objects: Iterable[models.Model]) -> Kept:
     for obj in objects:
         by_model[type(obj)].append(obj)
     kept: Kept = []
+    database = connections[DEFAULT_DB_ALIAS]  # looked up once: the proxy would be asked for each value of each row
     for model, group in by_model.items():
         fields, head, key = _insert_sql(model)
         place = f"({', '.join(['%s'] * len(fields))})"
-        rows = [[_value(field, obj) for field in fields] for obj in group]
+        rows = [[_value(field, obj, database) for field in fields] for obj in group]
         kept.append((batch.add_rows(f"{head} VALUES", place, rows, f"RETURNING {key}"), group))
     return kept
 
@@ -104,9 +105,9 @@ def _insert_sql(model: type[models.Model]) -> tuple[list[Any], str, str]:
     return fields, f"INSERT INTO {quote(model._meta.db_table)} ({columns})", quote("id")
 
 
-def _value(field: Any, obj: models.Model) -> Any:
+def _value(field: Any, obj: models.Model, database: Any) -> Any:
     if field.is_relation and field.is_cached(obj):
         # The row it points at may have got its key only a moment ago, in this same write.
         related = field.get_cached_value(obj)
         setattr(obj, field.attname, related.pk if related is not None else None)
-    return field.get_db_prep_save(field.pre_save(obj, add=True), connection)
+    return field.get_db_prep_save(field.pre_save(obj, add=True), database)
