@@ -54,7 +54,8 @@ def sweep(
     most = backpressure.limit() if per_person is None else per_person
     now = now or database_now()
     started = time.monotonic()
-    run = SweepRun.objects.create()
+    # By the clock that `_forget` goes by: a sweep must never take another, still running, for one of last week.
+    run = SweepRun.objects.create(started_at=now)
     wake_snoozed(now=now)
     expire_due(now=now)
     resume(now=now)
@@ -172,4 +173,4 @@ def close_overtaken(*, now: dt.datetime) -> int:
 
 def _forget(*, now: dt.datetime) -> None:
     """A sweep that made nothing needs no row for ever: there is one each minute."""
-    SweepRun.objects.filter(started_at__lt=now - FORGET_AFTER, recommendations=None).delete()
+    SweepRun.objects.filter(started_at__lt=now - FORGET_AFTER, recommendations=None, finished_at__isnull=False).delete()
