@@ -173,4 +173,4 @@ def close_overtaken(*, now: dt.datetime) -> int:
 
 def _forget(*, now: dt.datetime) -> None:
     """A sweep that made nothing needs no row for ever: there is one each minute."""
-    SweepRun.objects.filter(started_at__lt=now - FORGET_AFTER, recommendations=None, finished_at__isnull=False).delete()
+    SweepRun.objects.filter(started_at__lt=now - FORGET_AFTER, recommendations=None).delete()
