@@ -160,6 +160,10 @@ VIGENTE_WATCH_SECONDS = env.integer("VIGENTE_WATCH_SECONDS", default=5, least=1,
 VIGENTE_BACKOFF_SECONDS = env.integer("VIGENTE_BACKOFF_SECONDS", default=5, least=0, most=60)
 VIGENTE_RESTORE_SECONDS = env.integer("VIGENTE_RESTORE_SECONDS", default=10, least=1, most=3_600)
 
+# A turn of a conversation holds its lease while the model answers: conflicts/checks.py says how long that must be.
+VIGENTE_TURN_SECONDS = env.integer("VIGENTE_TURN_SECONDS", default=90, least=1, most=600)
+VIGENTE_MODEL_TIMEOUT = env.integer("VIGENTE_MODEL_TIMEOUT", default=30, least=1, most=240)
+
 # How often, per name (conflicts/limits.py): a language model, an outside service, a channel and contact.
 VIGENTE_LIMITS = {
     "model": "60/minute",

@@ -1,6 +1,6 @@
 """System checks: the process refuses to start if a guarantee of the kernel is not in place.
 
-E001-E003 look at the models, E005-E008 at the times that work takes and claims last; E004 looks into the database
+E001-E003 look at the models, E005-E009 at the times that work takes and claims last; E004 looks into the database
 (`check --database default`, and before `run` serves).
 """
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from celery import current_app
 from django.apps import apps
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.exceptions import FieldDoesNotExist
 from django.db import connections, models
@@ -125,3 +126,26 @@ def work_ends_in_time(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]
             )
         )
     return found
+
+
+ASKED_PER_TURN, BESIDES = 2, 15.0
+"""A turn may ask the model twice (an answer that cannot be read is asked for once more); seconds for all else it does."""
+
+
+@register()
+def a_turn_outlasts_its_model(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The one lease that is held during a model call must not end while the model may still answer."""
+    turn, timeout = settings.VIGENTE_TURN_SECONDS, settings.VIGENTE_MODEL_TIMEOUT
+    least = ASKED_PER_TURN * timeout + BESIDES
+    if least < turn <= leases.LONGEST:
+        return []
+    return [
+        Error(
+            f"A turn of {turn:g} seconds (VIGENTE_TURN_SECONDS) may end while the model is still answering"
+            f" (VIGENTE_MODEL_TIMEOUT is {timeout:g})."
+            if turn <= least
+            else f"A turn of {turn:g} seconds (VIGENTE_TURN_SECONDS) is longer than any lease.",
+            hint=f"A turn lasts more than {least:g} and at most {leases.LONGEST:g} seconds.",
+            id="conflicts.E009",
+        )
+    ]

@@ -61,3 +61,20 @@ def test_a_claim_that_no_heartbeat_can_keep_stops_the_start(seconds: float, sett
 def test_a_message_that_comes_back_before_its_task_ends_stops_the_start(task: SimpleNamespace) -> None:
     task.task_time_limit = 1000
     assert codes() == {"conflicts.E008"}
+
+
+@pytest.mark.parametrize(
+    ("turn", "timeout", "found"),
+    [
+        (90, 30, []),
+        (76, 30, []),
+        (75, 30, ["conflicts.E009"]),  # two answers and the rest would fill it to the last second
+        (90, 40, ["conflicts.E009"]),
+        (601, 30, ["conflicts.E009"]),
+    ],
+)
+def test_a_turn_that_ends_before_its_model_stops_the_start(
+    turn: int, timeout: int, found: list[str], settings: Any
+) -> None:
+    settings.VIGENTE_TURN_SECONDS, settings.VIGENTE_MODEL_TIMEOUT = turn, timeout
+    assert [message.id for message in checks.a_turn_outlasts_its_model(None)] == found
