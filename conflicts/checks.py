@@ -129,7 +129,7 @@ def work_ends_in_time(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]
 
 
 ASKED_PER_TURN, BESIDES = 2, 15.0
-"""A turn may ask the model twice (an answer that cannot be read is asked for once more); seconds for all else it does."""
+"""A turn may ask the model twice (an answer that cannot be read is asked for once more); then all else it does."""
 
 
 @register()
