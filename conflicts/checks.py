@@ -1,7 +1,7 @@
 """System checks: the process refuses to start if a guarantee of the kernel is not in place.
 
-E001-E003 look at the models, E005-E009 at the times that work takes and claims last; E004 looks into the database
-(`check --database default`, and before `run` serves).
+E001-E003 and E010-E013 look at the models, E005-E009 at the times that work takes and claims last; E004 looks into the
+database (`check --database default`, and before `run` serves).
 """
 
 from collections.abc import Sequence
@@ -41,18 +41,55 @@ def models_are_protected(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessa
                     id="conflicts.E002",
                 )
             )
-        for name in getattr(model, "policy", None).rules if hasattr(model, "policy") else ():  # type: ignore[union-attr]
-            try:
-                model._meta.get_field(name)
-            except FieldDoesNotExist:
-                found.append(
-                    Error(
-                        f"The merge policy names an unknown field {name!r}.",
-                        obj=model,
-                        id="conflicts.E003",
-                    )
-                )
+        if issubclass(model, VersionedModel):
+            found += _policy_names_what_is_there(model)
+            found += _table_of_moves_is_whole(model)
     return found
+
+
+def _policy_names_what_is_there(model: type[VersionedModel]) -> list[CheckMessage]:
+    known = {*model.content_fields(), *(child.aspect for child in history.children_of(model))}
+    states = {str(state) for state in model.transitions}
+    policy = model.policy
+    found: list[CheckMessage] = [
+        Error(f"The merge policy names an unknown field {name!r}.", obj=model, id="conflicts.E003")
+        for name in sorted(policy.names - known)
+    ]
+    found += [
+        Error(f"The merge policy names an unknown state {state!r}.", obj=model, id="conflicts.E010")
+        for state in sorted((policy.exclusive | policy.terminal) - states)
+    ]
+    found += [
+        Error(
+            f"{name!r} cannot be both merged and recalculated.",
+            hint="What is recalculated from other fields is never put together with an older value.",
+            obj=model,
+            id="conflicts.E011",
+        )
+        for name in sorted(policy.rules.keys() & policy.derived.keys())
+    ]
+    return found
+
+
+def _table_of_moves_is_whole(model: type[VersionedModel]) -> list[CheckMessage]:
+    if not model.state_field and not model.transitions:
+        return []
+    try:
+        choices = {str(value) for value, _ in model._meta.get_field(model.state_field).flatchoices}  # type: ignore[union-attr]
+    except FieldDoesNotExist:
+        return [Error(f"There is no state field {model.state_field!r}.", obj=model, id="conflicts.E012")]
+    named = {str(state) for state in model.transitions}
+    reached = {str(state) for after in model.transitions.values() for state in after}
+    if named == choices and reached <= choices:
+        return []
+    return [
+        Error(
+            f"The table of moves and the states of {model.state_field!r} do not name the same.",
+            hint="Every state has a line in the table; one without a way out has an empty set.",
+            obj=model,
+            id="conflicts.E013",
+        )
+    ]
 
 
 @register(Tags.database)

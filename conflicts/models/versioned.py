@@ -5,6 +5,7 @@ updated, never inserted again after it is gone. The database has the last word: 
 The version field is django-concurrency's; only this module knows that.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from concurrency.fields import AutoIncVersionField
@@ -36,14 +37,18 @@ class Stamped(models.Model):
 class VersionedModel(Stamped):
     """The smallest object whose rules must hold together.
 
-    `version` starts at 1 and rises by one with every write to it or to a child. Declare `policy` (how clashing fields
-    merge) and, where a person should read another word than the field's, nothing else.
+    `version` starts at 1 and rises by one with every write to it or to a child. Declare `policy` (what becomes of two
+    changes that meet) and, where it has states, `state_field` with the table of moves that stands beside its
+    TextChoices: `TRANSITIONS: dict[State, frozenset[State]]`, every state in it. The gate holds every change against
+    both, and the admin shows them (table, diagram).
     """
 
     version = AutoIncVersionField()
     changed_in = models.BigIntegerField(editable=False, default=0)
 
     policy: ClassVar[MergePolicy] = MergePolicy()
+    state_field: ClassVar[str] = ""
+    transitions: ClassVar[Mapping[Any, frozenset[Any]]] = {}
 
     class Meta:
         abstract = True
@@ -65,6 +70,11 @@ class VersionedModel(Stamped):
         if fields is not None and "version" in fields:
             raise UnversionedWrite("A version cannot be refreshed alone: it would vouch for content that was not read.")
         super().refresh_from_db(using=using, fields=fields, from_queryset=from_queryset)
+
+    @classmethod
+    def terminal_states(cls) -> frozenset[str]:
+        """Those that its policy names, and those from which no move leads away."""
+        return cls.policy.terminal | {str(state) for state, after in cls.transitions.items() if not after}
 
     @classmethod
     def content_fields(cls) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
-from conflicts.policies import MergePolicy, Rule
+from conflicts.policies import Authority, MergePolicy, Rule
 from crm.models.user import User
 
 
@@ -21,6 +21,14 @@ class Status(models.TextChoices):
     OPEN = "open", _("open")
     WON = "won", _("won")
     LOST = "lost", _("lost")
+
+
+TRANSITIONS: dict[Status, frozenset[Status]] = {
+    Status.OPEN: frozenset({Status.WON, Status.LOST}),
+    Status.WON: frozenset({Status.OPEN, Status.LOST}),
+    Status.LOST: frozenset({Status.OPEN, Status.WON}),
+}
+"""A person may put right what was closed by mistake; for agents, won and lost are the end (`policy.terminal`)."""
 
 
 class NextStep(models.TextChoices):
@@ -128,13 +136,27 @@ class Opportunity(VersionedModel):
     """The newest call, meeting or mail with the customer."""
 
     objects = OpportunityQuerySet.as_manager()
+    state_field = "status"
+    transitions = TRANSITIONS
     policy = MergePolicy(
+        version=2,
         owner=gettext_noop("head of sales"),
         rules={
             "tags": Rule.APPEND,
             "last_contact_at": Rule.LATEST,
             "expected_close": Rule.HUMAN_WINS,
         },
+        derived={
+            "next_step": frozenset({"tasks"}),
+            "next_step_on": frozenset({"tasks"}),
+            "next_step_at": frozenset({"tasks"}),
+            "team": frozenset({"owner"}),
+        },
+        exclusive=frozenset({Status.WON, Status.LOST}),
+        terminal=frozenset({Status.WON, Status.LOST}),
+        voids_approval=frozenset({"status", "stage", "owner", "contact", "amount", "currency"}),
+        demands_reread=frozenset({"status", "contact", "owner"}),
+        authority={"amount": Authority.AMOUNT, "currency": Authority.AMOUNT},
     )
 
     class Meta:
