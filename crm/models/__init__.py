@@ -3,6 +3,8 @@
 from crm.models.activity import Activity
 from crm.models.company import Company
 from crm.models.contact import Consent, Contact, ContactPoint
+from crm.models.contract import Contract, ContractDecision, ContractLine, Document
+from crm.models.invoice import Installment, Invoice, Payment
 from crm.models.opportunity import Opportunity, Participant
 from crm.models.pipeline import Pipeline, Stage
 from crm.models.product import Product
@@ -16,8 +18,15 @@ __all__ = [
     "Consent",
     "Contact",
     "ContactPoint",
+    "Contract",
+    "ContractDecision",
+    "ContractLine",
+    "Document",
+    "Installment",
+    "Invoice",
     "Opportunity",
     "Participant",
+    "Payment",
     "Pipeline",
     "Product",
     "SavedView",
