@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 STALE_WRITE = "VG001"
 DELETE_REFUSED = "VG002"
 ORPHAN_WRITE = "VG003"
+RULE_BROKEN = "VG004"
 
 ACTOR_SETTING = "vigente.actor"
 
@@ -93,6 +94,10 @@ class ChildGuard(pgtrigger.Trigger):
     def get_func(self, model: Any) -> str:
         field = model._meta.get_field(self.subject_field)
         return _CHILD.format(column=field.column, table=field.related_model._meta.db_table)
+
+
+class RuleGuard(pgtrigger.Trigger):
+    """A rule of one model's own that the database holds as well; it raises RULE_BROKEN."""
 
 
 def _arm(sender: "type[models.Model]", **kwargs: Any) -> None:

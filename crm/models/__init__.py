@@ -1,5 +1,6 @@
 """The facts; one noun per file."""
 
+from crm.models.access import AccessRequest
 from crm.models.activity import Activity
 from crm.models.company import Company
 from crm.models.contact import Consent, Contact, ContactPoint
@@ -9,10 +10,13 @@ from crm.models.opportunity import Opportunity, Participant
 from crm.models.pipeline import Pipeline, Stage
 from crm.models.product import Product
 from crm.models.saved_view import SavedView
+from crm.models.stock import Reservation, StockItem
 from crm.models.task import Task
+from crm.models.ticket import Ticket, TicketNote
 from crm.models.user import Team, User
 
 __all__ = [
+    "AccessRequest",
     "Activity",
     "Company",
     "Consent",
@@ -29,9 +33,13 @@ __all__ = [
     "Payment",
     "Pipeline",
     "Product",
+    "Reservation",
     "SavedView",
     "Stage",
+    "StockItem",
     "Task",
     "Team",
+    "Ticket",
+    "TicketNote",
     "User",
 ]
