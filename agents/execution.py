@@ -24,7 +24,7 @@ from conflicts.sentences import Sentence
 ATTEMPTS = 3
 TRY_AGAIN = frozenset({"busy", "moved"})
 """Nothing was decided: the row was contended. The same wish, under the same key, may be sent again."""
-LOOK_AGAIN = "rested_on"
+LOOK_AGAIN = frozenset({"rested_on", "read_again", "approval_void"})
 """What it rested on has moved: not the same wish again, but the deal read again and decided again."""
 IN_ONE_GO = 200
 
@@ -83,7 +83,7 @@ def ending(outcome: Outcome, *, final: bool = False) -> State:
         return State.APPLIED
     if answer.result is Result.SUPERSEDED or (answer.result is Result.REFUSED and answer.moved):
         return State.SUPERSEDED
-    return State.SUPERSEDED if _code(answer) == LOOK_AGAIN and not final else State.FAILED
+    return State.SUPERSEDED if _code(answer) in LOOK_AGAIN and not final else State.FAILED
 
 
 def carry_out_all(
@@ -154,7 +154,7 @@ def _settler(
             if not moved and outcome.result is not Result.DUPLICATE:
                 # Somebody decided otherwise since we looked: without the state there shall be no effect.
                 raise Overtaken
-            if to is State.SUPERSEDED and _code(outcome) == LOOK_AGAIN:
+            if to is State.SUPERSEDED and _code(outcome) in LOOK_AGAIN:
                 # The deal has no open suggestion from here on, so the agent looks again: nobody need decide.
                 _close(outcome.record, now=now, resolution="looked_again")
 

@@ -31,6 +31,10 @@ class UnversionedWrite(KernelError):
     """This object was loaded without its version, so nobody can tell whether it is still in force."""
 
 
+class DerivedWrite(KernelError):
+    """This field is recalculated from others; no action writes it."""
+
+
 class BadParams(KernelError):
     """The parameters do not fit the action. `errors` maps each field to its sentences."""
 

@@ -7,7 +7,7 @@ Next in the flow: `conflicts/writing.py`.
 from collections.abc import Iterable
 from typing import Any
 
-from conflicts import actions, history, leases
+from conflicts import actions, history, leases, policing
 from conflicts.actions import Action
 from conflicts.actors import Actor
 from conflicts.exceptions import Clash, GoalMet, RuleBroken, Verdict
@@ -15,6 +15,7 @@ from conflicts.merging import Merged, merge
 from conflicts.models import LedgerEntry
 from conflicts.outcomes import Difference, Outcome, Result
 from conflicts.policies import Rule
+from conflicts.proposals import Approval
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence, aspects
 from conflicts.values import native, plain, read
@@ -54,24 +55,31 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
             Sentence("approval_of_other_content"),
             state="changed_during_approval",
         )
+    if proposal.approval and (void := outlived(proposal.approval, work)):
+        return answer(work, Result.CONFLICT, void, state="needs_human_decision")
 
     touched = look(work)
+    policing.remember(work)
     merge_writes(work, action)
     try:
         # 5 before the verdict of 4: "closed meanwhile" says more than "something moved".
         action.check(work)
+        policing.before(work)
         if touched:
-            raise Clash("rested_on", **who_and_what(work, touched))
+            state = "changed_during_approval" if proposal.approval else ""
+            raise Clash("rested_on", state=state, **who_and_what(work, touched))
         if work.differences:
             raise Clash(
                 "not_mergeable",
                 **who_and_what(work, {d.field for d in work.differences}),
             )
+        policing.reread(work)
         if not (work.writes or action.writes_aspects or action.creates):
             if work.overruled:
                 raise GoalMet("person_was_faster", **who_and_what(work, work.overruled))
             return answer(work, Result.APPLIED, unchanged=True)
         action.apply(work)
+        policing.after(work)
     except GoalMet as verdict:
         return told(work, Result.SUPERSEDED, verdict)
     except RuleBroken as verdict:
@@ -83,6 +91,19 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
         work.result = Result.REBASED
     words = None if work.result is Result.APPLIED else Sentence(work.result.value, who_and_what(work, None))
     return answer(work, work.result, words)
+
+
+def outlived(approval: Approval, work: Work) -> Sentence | None:
+    """Why a yes to this very content counts no more: its giver, its time or the rules it was given under."""
+    action = actions.get(work.proposal.action)
+    if forbidden := action.permits(approval.by, work.subject) if approval.by.account is not None else None:
+        return forbidden
+    if approval.expires_at is not None and approval.expires_at <= work.now:
+        return Sentence("approval_expired")
+    now = {ref.label: ref.model.policy.mark for ref in work.basis}
+    if any(now[label] != mark for label, mark in approval.policies.items() if label in now):
+        return Sentence("approval_of_other_rules")
+    return None
 
 
 def look(work: Work) -> set[str]:
@@ -105,6 +126,7 @@ def look(work: Work) -> set[str]:
 def merge_writes(work: Work, action: Action) -> None:
     """Question 4, second half: put each field that the proposal writes together with what is in force."""
     wanted = dict(action.writes(work.params))
+    policing.check_written(action.subject, wanted)
     if not wanted or work.subject is None:
         work.writes = wanted
         return

@@ -1,5 +1,6 @@
 """Proposal: a typed wish to change a subject, with all that it rests on. A value; nothing is written by making one."""
 
+import datetime as dt
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -56,10 +57,17 @@ class Read:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
-    """A person's yes to exactly one content. `fingerprint` is what the page showed (Proposal.fingerprint)."""
+    """A person's yes to exactly one content, under the rules in force when it was given, for as long as it lasts.
+
+    That it is used once is its row's matter: whoever keeps it marks it used in `settle`, in the effect's transaction.
+    """
 
     by: Actor
     fingerprint: str
+    """Of the proposal that was shown (Proposal.fingerprint)."""
+    policies: Mapping[str, str] = field(default_factory=dict)
+    """Model -> `MergePolicy.mark` when it was given; a model that is missing is not asked about."""
+    expires_at: dt.datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from conflicts import actions, writing
 from conflicts.models import Conflict
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal
-from conflicts.sentences import Sentence
+from conflicts.sentences import Sentence, authority
 from conflicts.values import plain
 from conflicts.work import Work
 
@@ -57,11 +57,22 @@ def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.dateti
         key=proposal.key,
         responsible_id=getattr(subject, "responsible_id", None),
         deadline=now + DECIDE_WITHIN if waiting else None,
-        next_step=NEXT_STEP.get(outcome.state, Sentence("next.decide")).as_json() if waiting else {},
+        next_step=_next_step(action, outcome).as_json() if waiting else {},
         closed_at=None if waiting else now,
         closed_by="" if waiting else "system:vigente:Vigente",
         resolution="" if waiting else outcome.result.value,
     )
+
+
+def needs_authority(model: Any, differences: Sequence[Any]) -> set[str]:
+    """The kinds of authority that settling these differences takes (`MergePolicy.authority`)."""
+    return {model.policy.authority[d.field].value for d in differences if d.field in model.policy.authority}
+
+
+def _next_step(action: actions.Action, outcome: Outcome) -> Sentence:
+    if found := needs_authority(action.subject, outcome.differences):
+        return Sentence("next.authority", {"authority": authority(found)})
+    return NEXT_STEP.get(outcome.state, Sentence("next.decide"))
 
 
 def keep(works: Sequence[Work], outcomes: Sequence[Outcome], *, now: dt.datetime) -> list[Outcome]:

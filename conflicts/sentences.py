@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
-from conflicts import actors
+from conflicts import actors, policies
 
 _WORDS: dict[str, Any] = {
     "moved": _("{who} changed {what} after this was read. Nothing was written."),
@@ -36,6 +36,16 @@ _WORDS: dict[str, Any] = {
     "names_nothing": _("Something that this names is not there. Nothing was written."),
     "taken": _("Somebody has just made the same record. Nothing was written."),
     "not_allowed": _("Only {who} can do this. Nothing was written."),
+    "read_again": _(
+        "{who} changed {what} after this was read, so it is read again from the start. Nothing was written."
+    ),
+    "approval_void": _("{who} changed {what} after this was read. The approval is void. Nothing was written."),
+    "approval_expired": _("The approval had run out before it was used. Nothing was written."),
+    "approval_of_other_rules": _("The rules have changed since the approval was given. Nothing was written."),
+    "state_is_final": _("It is {status} now, and agents leave it alone. Nothing was written."),
+    "no_such_move": _("What is {old} does not become {new}. Nothing was written."),
+    "exclusive_meanwhile": _("{who} was first, and it is {status} now. The two exclude each other: a person decides."),
+    "next.authority": _("Somebody with the authority for it decides: {authority}."),
     "next.choose": _("Choose which value counts."),
     "next.approve_again": _("Look at the difference and decide again."),
     "next.look_again": _("The agent looks again; if it cannot tell, a person decides."),
@@ -45,7 +55,8 @@ _WORDS: dict[str, Any] = {
 
 _WHOLE = {
     *("moved", "person_was_faster", "rested_on", "not_mergeable", "gone", "busy", "key_reused", "lease_expired"),
-    *("names_nothing", "taken", "not_allowed", "approval_of_other_content"),
+    *("names_nothing", "taken", "not_allowed", "approval_of_other_content", "approval_void", "approval_expired"),
+    *("approval_of_other_rules", "state_is_final", "no_such_move", "read_again"),
 }
 
 
@@ -85,6 +96,16 @@ def actor(by: actors.Actor | str) -> dict[str, str]:
     return {"actor": str(by)}
 
 
+def choice(model: str, name: str, value: str) -> dict[str, list[str]]:
+    """A fact that is one of a field's choices (a state); shown by its words."""
+    return {"choice": [model, name, value]}
+
+
+def authority(names: Iterable[str]) -> dict[str, list[str]]:
+    """A fact that names kinds of authority."""
+    return {"authority": sorted(names)}
+
+
 def aspect_label(model: str, name: str) -> str:
     """What a person calls that field or aspect of the model."""
     cls = apps.get_model(model)
@@ -109,6 +130,11 @@ def _shown(value: Any) -> Any:
             return date_format(found, pgettext("date", "D, j M") if this_year else pgettext("date", "D, j M Y"))
         case {"actor": by}:
             return actors.Actor.parse(by).shown
+        case {"choice": [model, name, value]}:
+            field: Any = apps.get_model(model)._meta.get_field(name)
+            return str(dict(field.flatchoices).get(value, value))
+        case {"authority": names}:
+            return get_text_list([str(policies.Authority(name).words) for name in names], _t("and"))
         case str():
             return actors.said(value)
     return value

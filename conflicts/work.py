@@ -56,6 +56,8 @@ class Work:
     writes: dict[str, Any] = field(default_factory=dict)
     """The fields the action wants to set, after merging."""
 
+    states: dict[Ref, Any] = field(default_factory=dict)
+    """The state of every subject that has one, as it was locked."""
     result: Result = Result.APPLIED
     differences: tuple[Difference, ...] = ()
     overruled: set[str] = field(default_factory=set)

@@ -154,7 +154,7 @@ class Opportunity(VersionedModel):
         },
         exclusive=frozenset({Status.WON, Status.LOST}),
         terminal=frozenset({Status.WON, Status.LOST}),
-        voids_approval=frozenset({"status", "stage", "owner", "contact", "amount", "currency"}),
+        voids_approval=frozenset({"status", "owner", "contact"}),
         demands_reread=frozenset({"status", "contact", "owner"}),
         authority={"amount": Authority.AMOUNT, "currency": Authority.AMOUNT},
     )

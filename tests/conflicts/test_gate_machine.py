@@ -69,6 +69,9 @@ class Deal(RuleBasedStateMachine):
         elif value in (base, before):
             assert after == before
             assert outcome.done
+        elif before == base and self.must_read_again(who):
+            assert after == before
+            assert outcome.result is Result.CONFLICT
         elif before == base:
             assert after == value
             assert outcome.written
@@ -82,7 +85,7 @@ class Deal(RuleBasedStateMachine):
 
         self.act(who, "opportunity.edit", allowed={"tags"}, tags=value)
 
-        if self.closed_to(who) or value == self.seen[who].tags:
+        if self.closed_to(who) or self.must_read_again(who) or value == self.seen[who].tags:
             assert set(self.content()["tags"]) == before
         else:
             assert set(self.content()["tags"]) == (before | mine) - ((base - before) | (base - mine))
@@ -107,7 +110,7 @@ class Deal(RuleBasedStateMachine):
         if outcome.written:
             self.tasks.append(title)
             assert had is None
-        elif self.content()["status"] == "open":
+        elif self.content()["status"] == "open" and not (had is None and self.must_read_again("agent")):
             assert outcome.result is Result.SUPERSEDED
             assert had is not None
 
@@ -115,9 +118,9 @@ class Deal(RuleBasedStateMachine):
     @rule(who=player, number=st.integers(0, 99), verb=st.sampled_from(["complete_task", "cancel_task"]))
     def settles_a_task(self, who: str, number: int, verb: str) -> None:
         task = Task.objects.get(opportunity=self.deal, title=self.tasks[number % len(self.tasks)])
-        was_open = task.state == TaskState.OPEN
+        was_open, closed = task.state == TaskState.OPEN, self.closed_to(who) or self.must_read_again(who)
         outcome = self.act(who, f"opportunity.{verb}", allowed=NEXT_STEP, task=task.pk)
-        assert outcome.written is was_open
+        assert outcome.written is (was_open and not closed)
         if not was_open:
             assert outcome.result is Result.SUPERSEDED
 
@@ -163,6 +166,11 @@ class Deal(RuleBasedStateMachine):
     def closed_to(self, who: str) -> bool:
         """An agent changes nothing of a deal that is closed."""
         return who == "agent" and self.content()["status"] != "open"
+
+    def must_read_again(self, who: str) -> bool:
+        """The deal was closed, or opened again, after the agent read it."""
+        states = [self.versions[version]["status"] for version in range(self.seen[who].version, max(self.versions) + 1)]
+        return who == "agent" and len(set(states)) > 1
 
     def content(self) -> dict[str, Any]:
         return read(now(self.deal), Opportunity.content_fields())
