@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Min, Q
 
 from agents.context import (
@@ -28,18 +27,12 @@ from agents.context import (
 )
 from agents.models import Recommendation, RecommendationState
 from agents.models.recommendation import OPEN_STATES
+from conflicts.clock import database_now
 from conflicts.models import Conflict
 from conflicts.values import read
 from crm.models import Activity, Consent, Opportunity, Stage, Task
 from crm.models.activity import TOUCHES, ActivityKind
 from crm.models.task import TaskState
-
-
-def database_now() -> dt.datetime:
-    """The one clock: the database's, which also stamps every change."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]
 
 
 def load(pks: Iterable[int], *, now: dt.datetime | None = None, around: bool = True) -> list[Snapshot]:

@@ -19,7 +19,6 @@ from django.db.models.functions import Cast, Coalesce
 
 from agents import backpressure, freshness, loading
 from agents.execution import ATTEMPTS, carry_out, carry_out_all, supersede
-from agents.loading import database_now
 from agents.models import Mode, Recommendation, SweepRun, Verdict
 from agents.policies import Autonomy
 from agents.proposing import record
@@ -28,6 +27,7 @@ from agents.recommenders import decide
 from agents.recommenders.answers import LeftAlone
 from agents.recommenders.gates import DEFAULT_HORIZON
 from agents.states import State
+from conflicts.clock import database_now
 from crm.clock import today_for
 from crm.models import Opportunity
 from crm.models.opportunity import OpportunityQuerySet

@@ -19,10 +19,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from agents import backpressure, cards, lists, recommendations, rights
 from agents.cards import Card
-from agents.loading import database_now
 from agents.models import DeclineReason, Recommendation
 from agents.states import State, Told, why_not
 from conflicts import actors
+from conflicts.clock import database_now
 from conflicts.exceptions import BadParams
 from conflicts.sentences import Sentence
 

@@ -41,6 +41,10 @@ class Action:
     """Child aspects this adds to; two additions do not clash."""
     permits: Callable[[Actor, Any], Sentence | None] = lambda actor, subject: None
     """Why this actor may not do it to this subject; None if it may."""
+    records_fact: bool = False
+    """Writes down what has happened outside, whatever the state in force: its basis may be unread (Read.unread)."""
+    also: Callable[[Sequence[Work]], None] | None = None
+    """Called in the transaction with the works that were written: for rows of no subject that must change with it."""
     creates: bool = False
     """Makes a new subject: needs no basis."""
     avoided: Sentence | None = None

@@ -6,7 +6,7 @@ the gate with the works it has written. Next in the flow: `conflicts/outbox.py` 
 
 from collections.abc import Sequence
 
-from conflicts import jobs, outbox
+from conflicts import actions, jobs, outbox
 from conflicts.refs import Ref
 from conflicts.work import Later, Work
 
@@ -28,3 +28,13 @@ def write(works: Sequence[Work]) -> None:
                 )
             else:
                 outbox.post(effect.destination, effect.key, effect.payload, subject=subject, by=work.by)
+
+
+def also(works: Sequence[Work]) -> None:
+    """What each action has to write besides its subject (Action.also), in the same transaction."""
+    by_action: dict[str, list[Work]] = {}
+    for work in works:
+        by_action.setdefault(work.proposal.action, []).append(work)
+    for name, found in sorted(by_action.items()):
+        if call := actions.get(name).also:
+            call(found)

@@ -27,9 +27,10 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from conflicts import actions, effects, guard, judging, leases, ledger, records, writing
 from conflicts.batch import Answer, Batch
+from conflicts.exceptions import MissingVersion
 from conflicts.models import LedgerEntry
 from conflicts.outcomes import Outcome, Result
-from conflicts.proposals import Proposal, subjects
+from conflicts.proposals import UNREAD, Proposal, subjects
 from conflicts.reading import Rows
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
@@ -54,7 +55,8 @@ def commit(proposal: Proposal, *, settle: Settle | None = None) -> Outcome:
     """Ask the six questions and write, or say why not.
 
     `settle` runs inside the transaction with the outcome, for what must change with it (a recommendation's state).
-    Raises UnknownAction or BadParams for a proposal that could never be carried out; nothing is written then.
+    Raises UnknownAction, BadParams or MissingVersion for a proposal that could never be carried out; nothing is written
+    then.
     """
     return commit_many([proposal], settle=settle)[0]
 
@@ -64,12 +66,20 @@ def commit_many(proposals: Sequence[Proposal], *, settle: Settle | None = None) 
 
     Outcomes come in the order of the proposals. Two proposals for one subject are taken one after the other.
     """
-    parsed = [(p, actions.validate(actions.get(p.action), p.params)) for p in proposals]
+    parsed = [(p, _validated(p)) for p in proposals]
     outcomes: dict[int, Outcome] = {}
     for wave in _waves(proposals):
         pairs = [parsed[index] for index in wave]
         outcomes |= zip(wave, _commit_wave(pairs, settle), strict=True)
     return [outcomes[index] for index in range(len(proposals))]
+
+
+def _validated(proposal: Proposal) -> Any:
+    """The params, read. Raises UnknownAction, BadParams; MissingVersion for a decision that names no version."""
+    action = actions.get(proposal.action)
+    if not action.records_fact and any(read.version == UNREAD for read in proposal.basis):
+        raise MissingVersion
+    return actions.validate(action, proposal.params)
 
 
 def _waves(proposals: Sequence[Proposal]) -> Iterator[list[int]]:
@@ -122,6 +132,7 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
 
     writing.write([work for work, outcome in judged if outcome.written])
     effects.write([work for work, outcome in judged if outcome.written])
+    effects.also([work for work, outcome in judged if outcome.written])
     outcomes = [_completed(work, outcome) for work, outcome in judged]
     outcomes = records.keep([work for work, _ in judged], outcomes, now=now)
     ledger.write([work for work, _ in judged], outcomes)
@@ -141,7 +152,7 @@ def _open(proposals: Sequence[Proposal]) -> tuple[dt.datetime, dict[Ref, Any], d
         for model, refs in groupby(subjects(proposals), key=lambda ref: ref.model)
     }
     # After the locks: a twin that was waiting for our subject must find our answer, not our newer version.
-    entries = Rows(batch, LedgerEntry, "key", [proposal.key for proposal in proposals if proposal.key])
+    entries = Rows(batch, LedgerEntry, "key", [p.key for p in proposals if p.key and p.key_can_be_kept])
     batch.send()
 
     known = [actions.get(name) for name in sorted({proposal.action for proposal in proposals})]

@@ -15,7 +15,7 @@ from conflicts.merging import Merged, merge
 from conflicts.models import LedgerEntry
 from conflicts.outcomes import Difference, Outcome, Result
 from conflicts.policies import Rule
-from conflicts.proposals import Approval
+from conflicts.proposals import UNREAD, Approval
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence, aspects
 from conflicts.values import native, plain, read
@@ -26,6 +26,9 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
     """Questions 1 to 5; with a written outcome, `work` holds what 6 is to write."""
     proposal = work.proposal
     action = actions.get(proposal.action)
+
+    if not proposal.key_can_be_kept:
+        return answer(work, Result.REFUSED, Sentence("key_unusable"))
 
     # 1. Asked first: after its own success a harmless retry would look stale.
     if entry := answered.get(proposal.key):
@@ -111,7 +114,7 @@ def look(work: Work) -> set[str]:
     touched: set[str] = set()
     for basis in work.proposal.basis:
         current = work.basis[basis.subject]
-        if current.version == basis.version:
+        if basis.version in (current.version, UNREAD):
             continue
         moved = history.changes_since(basis.subject, basis.version)
         work.moved += moved

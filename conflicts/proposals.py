@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conflicts.actors import Actor
-from conflicts.exceptions import BadKey, MissingVersion
+from conflicts.exceptions import MissingVersion
 from conflicts.leases import Claim
 from conflicts.models.versioned import VersionedModel
 from conflicts.refs import Ref
 from conflicts.values import Value, plain, read
+
+
+UNREAD = -1
+"""In place of a version: nothing was read. Only for an action that records what has happened (Action.records_fact)."""
+
+LONGEST_KEY = 255
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +42,11 @@ class Read:
             values=read(obj, fields),
             aspects=frozenset(names) - frozenset(fields),
         )
+
+    @classmethod
+    def unread(cls, subject: Ref) -> "Read":
+        """The subject of a fact from outside (a customer's message): true whatever our rows say."""
+        return cls(subject=subject, version=UNREAD)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -78,7 +89,7 @@ class Proposal:
     basis: tuple[Read, ...] = ()
     """The first is the subject to be written; empty only for an action that makes a new subject."""
     key: str = ""
-    """Idempotency key, at most 255 characters; derived from the unit of work, never from the attempt."""
+    """Idempotency key, at most LONGEST_KEY characters; derived from the unit of work, never from the attempt."""
     reason: str = ""
     source: str = ""
     """Where the wish came from (`board`, `import:deals.csv:17`, `recommendation:12`)."""
@@ -89,10 +100,13 @@ class Proposal:
     """The conflict record that this decision closes."""
 
     def __post_init__(self) -> None:
-        if any(read.version < 1 for read in self.basis):
+        if any(read.version < 1 and read.version != UNREAD for read in self.basis):
             raise MissingVersion
-        if len(self.key) > 255:
-            raise BadKey
+
+    @property
+    def key_can_be_kept(self) -> bool:
+        """False for a key that no row can hold; the gate refuses it, with a record (a key comes from outside)."""
+        return len(self.key) <= LONGEST_KEY and "\x00" not in self.key
 
     @property
     def subject(self) -> Ref | None:

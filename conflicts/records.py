@@ -8,7 +8,7 @@ from typing import Any
 from conflicts import actions, writing
 from conflicts.models import Conflict
 from conflicts.outcomes import Outcome, Result
-from conflicts.proposals import Proposal
+from conflicts.proposals import LONGEST_KEY, UNREAD, Proposal
 from conflicts.sentences import Sentence, authority
 from conflicts.values import plain
 from conflicts.work import Work
@@ -41,7 +41,7 @@ def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.dateti
         subject_label=str(subject or "")[:300],
         state=outcome.state,
         result=outcome.result.value,
-        version_read=proposal.basis[0].version if proposal.basis else None,
+        version_read=proposal.basis[0].version if proposal.basis and proposal.basis[0].version != UNREAD else None,
         version_found=outcome.version,
         changes=[change.as_json() for change in outcome.moved],
         differences=outcome.as_json()["differences"],
@@ -54,7 +54,7 @@ def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.dateti
         avoided=action.avoided.as_json() if action.avoided and not outcome.written else {},
         rule=outcome.sentence.code if outcome.sentence else outcome.result.value,
         source=proposal.source,
-        key=proposal.key,
+        key=proposal.key.replace("\x00", "")[:LONGEST_KEY],
         responsible_id=getattr(subject, "responsible_id", None),
         deadline=now + DECIDE_WITHIN if waiting else None,
         next_step=_next_step(action, outcome).as_json() if waiting else {},

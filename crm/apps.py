@@ -9,4 +9,15 @@ class CrmConfig(AppConfig):
     verbose_name = _("Sales")
 
     def ready(self) -> None:
-        from crm import actions, live, sentences  # noqa: F401 - registers actions, sentences and the live bus
+        # Registers actions, words, what runs out, the live bus and the desk of the review queue.
+        from crm import (  # noqa: F401  # noqa: F401
+            actions,
+            authority,
+            consent_jobs,
+            conversation_words,
+            expiries,
+            live,
+            sentences,
+            sentences_governed,
+            sentences_papers,
+        )

@@ -4,9 +4,12 @@ Agents and integrations act for the whole workspace; what they may do is said by
 (agents/policies.py) and by each action's own check.
 """
 
+from typing import Any
+
 from conflicts.actors import Actor, Kind
 from conflicts.sentences import Sentence
-from crm.models import Opportunity, User
+from crm.models import AccessRequest, Conversation, Opportunity, Ticket, User
+from crm.models.access import AccessKind
 from crm.models.user import Role
 
 
@@ -19,7 +22,66 @@ def permits_deal(by: Actor, deal: Opportunity | None) -> Sentence | None:
         return Sentence("not_active")
     if deal is None or user.sees_everything or deal.team_id is None or deal.team_id == user.team_id:
         return None
-    return Sentence("other_team", {"team": str(deal.team)})
+    granted = AccessRequest.objects.of(user).about(deal)
+    if granted.filter(may_change=True).exists():
+        return None
+    code = "granted_to_see" if granted.exists() else "other_team"
+    return Sentence(code, {"team": str(deal.team)})
+
+
+def permits_ticket(by: Actor, ticket: Ticket | None) -> Sentence | None:
+    """A ticket is worked on by the team in whose queue it waits, one in everybody's queue by everybody."""
+    if by.kind is not Kind.PERSON:
+        return None
+    user: User = by.account
+    if not user.is_active:
+        return Sentence("not_active")
+    if ticket is None or user.sees_everything or ticket.team_id is None or ticket.team_id == user.team_id:
+        return None
+    return Sentence("other_queue", {"team": str(ticket.team)})
+
+
+def permits_decision(by: Actor, request: AccessRequest | None) -> Sentence | None:
+    """Access to a team's deals is given by its manager, any access by an administrator; nobody's own by themselves."""
+    if by.kind is not Kind.PERSON:
+        return Sentence("access_by_people")
+    user: User = by.account
+    if not user.is_active:
+        return Sentence("not_active")
+    if request is None:
+        return None
+    if user.pk == request.person_id or request.asker.same_as(by):
+        return Sentence("access_own")
+    team = request.team_id if request.kind == AccessKind.TEAM else None
+    if user.sees_everything or (team and user.role == Role.MANAGER and user.team_id == team):
+        return None
+    return Sentence("access_by_manager", {"team": str(request.team)}) if team else Sentence("access_by_administrator")
+
+
+def may_export(user: User) -> bool:
+    """Lists leave the house with managers and administrators, and with whom it was granted to."""
+    if not user.is_active:
+        return False
+    if user.sees_everything or user.role == Role.MANAGER:
+        return True
+    return AccessRequest.objects.of(user).filter(kind=AccessKind.EXPORT).exists()
+
+
+def permits_of_team(by: Actor, record: Any) -> Sentence | None:
+    """As with deals, for whatever else belongs to a team (`record.team`): contracts, invoices."""
+    if by.kind is not Kind.PERSON:
+        return None
+    user: User = by.account
+    if not user.is_active:
+        return Sentence("not_active")
+    if record is None or user.sees_everything or record.team_id is None or record.team_id == user.team_id:
+        return None
+    return Sentence("other_team_record", {"team": str(record.team)})
+
+
+def permits_conversation(by: Actor, conversation: Conversation | None) -> Sentence | None:
+    """A conversation about a deal is its team's; all others are the whole workspace's."""
+    return permits_deal(by, conversation.opportunity if conversation else None)
 
 
 def permits_record(by: Actor, record: object) -> Sentence | None:

@@ -1,5 +1,45 @@
 """All that can be done to the CRM's subjects, by anybody. Importing this registers every action."""
 
-from crm.actions import activities, companies, contacts, opportunities, participants, products, tasks
+from crm.actions import (
+    access,
+    activities,
+    authority,
+    companies,
+    contacts,
+    contract_moves,
+    contracts,
+    conversation_inbound,
+    conversation_outbound,
+    conversation_owner,
+    conversations,
+    invoices,
+    opportunities,
+    participants,
+    payments,
+    products,
+    stock,
+    tasks,
+    tickets,
+)
 
-__all__ = ["activities", "companies", "contacts", "opportunities", "participants", "products", "tasks"]
+__all__ = [
+    "access",
+    "activities",
+    "authority",
+    "companies",
+    "contacts",
+    "contract_moves",
+    "contracts",
+    "conversation_inbound",
+    "conversation_outbound",
+    "conversation_owner",
+    "conversations",
+    "invoices",
+    "opportunities",
+    "participants",
+    "payments",
+    "products",
+    "stock",
+    "tasks",
+    "tickets",
+]

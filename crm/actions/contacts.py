@@ -228,6 +228,7 @@ register(
 register(
     Action(
         name="contact.state_consent",
+        records_fact=True,
         subject=Contact,
         params=State,
         words=_("Record what the contact agreed to"),

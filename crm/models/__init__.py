@@ -2,10 +2,14 @@
 
 from crm.models.access import AccessRequest
 from crm.models.activity import Activity
+from crm.models.channel_account import ChannelAccount
 from crm.models.company import Company
 from crm.models.contact import Consent, Contact, ContactPoint
 from crm.models.contract import Contract, ContractDecision, ContractLine, Document
+from crm.models.conversation import Conversation, Message
+from crm.models.conversation_timer import MessageReport, ReplyTimer
 from crm.models.invoice import Installment, Invoice, Payment
+from crm.models.message_template import MessageTemplate
 from crm.models.opportunity import Opportunity, Participant
 from crm.models.pipeline import Pipeline, Stage
 from crm.models.product import Product
@@ -18,6 +22,7 @@ from crm.models.user import Team, User
 __all__ = [
     "AccessRequest",
     "Activity",
+    "ChannelAccount",
     "Company",
     "Consent",
     "Contact",
@@ -25,14 +30,19 @@ __all__ = [
     "Contract",
     "ContractDecision",
     "ContractLine",
+    "Conversation",
     "Document",
     "Installment",
     "Invoice",
+    "Message",
+    "MessageReport",
+    "MessageTemplate",
     "Opportunity",
     "Participant",
     "Payment",
     "Pipeline",
     "Product",
+    "ReplyTimer",
     "Reservation",
     "SavedView",
     "Stage",

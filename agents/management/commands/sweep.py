@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from tqdm import tqdm
 
 from agents import sweeps
-from agents.loading import database_now
+from conflicts.clock import database_now
 
 
 class Command(BaseCommand):

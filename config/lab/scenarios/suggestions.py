@@ -5,7 +5,6 @@ from collections.abc import Callable, Generator
 
 from agents import recommendations, sweeps
 from agents.execution import carry_out
-from agents.loading import database_now
 from agents.models import AutonomyPolicy, Mode, Recommendation
 from agents.states import State, move
 from config.lab import naive
@@ -15,6 +14,7 @@ from config.lab.scenarios.agents_meet import STORIES, person_acts, person_acts_n
 from config.lab.scenarios.parts import deals, lines, open_tasks, plan_naively, records
 from config.lab.world import AGENT, World, load, person
 from conflicts import gate
+from conflicts.clock import database_now
 from conflicts.outcomes import Result
 from conflicts.proposals import Approval, Read
 from crm.models import Opportunity, Task

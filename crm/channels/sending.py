@@ -1,0 +1,110 @@
+"""Sending: the last look before a message leaves, the same for every provider.
+
+Guarantees that nothing goes out whose reason has passed between the gate and the line: the customer wrote again, a
+person took over, consent was withdrawn, the channel's window closed. Such a message is taken back in the conversation
+(what it answered is unanswered again) before the outbox notes that it was not sent. What is only too early, or too
+much, waits. Called by `conflicts/delivery.py`.
+"""
+
+from typing import Any, Protocol
+
+from conflicts import gate, limits
+from conflicts.actors import SYSTEM, Actor
+from conflicts.clock import database_now
+from conflicts.destinations import Found, Missing, ReadBack
+from conflicts.jobs import PutOff
+from conflicts.models.outbox import OutboxMessage
+from conflicts.proposals import Proposal, Read
+from conflicts.refs import Ref
+from conflicts.sentences import Sentence
+from crm import contacting
+from crm.models import ChannelAccount, Conversation, MessageReport
+
+
+class ChannelProvider(Protocol):
+    name: str
+    """A value of crm.models.channel_account.Provider; its destination in the outbox is `message:<name>`."""
+    conditional: bool
+    settles_in: float
+    """As conflicts.destinations.Destination says."""
+
+    def send(self, account: ChannelAccount, to: str, payload: dict[str, Any], *, key: str) -> str:
+        """Hand one message over; the provider's number for it.
+
+        `payload` has text, language, template (the name it is approved under, or empty), headers (of a mail) and
+        automatic. Raises conflicts.destinations.NotSent, NotAccepted; anything else means nobody knows.
+        """
+
+    def read_back(self, account: ChannelAccount, key: str) -> ReadBack:
+        """What became of it there, where no report of it has come yet."""
+
+
+def destination_of(provider: str) -> str:
+    return f"message:{provider}"
+
+
+class MessageDestination:
+    """A provider as the outbox sees it (conflicts.destinations.Destination)."""
+
+    def __init__(self, provider: ChannelProvider) -> None:
+        self.provider = provider
+        self.name = destination_of(provider.name)
+        self.conditional = provider.conditional
+        self.settles_in = provider.settles_in
+
+    def send(self, key: str, payload: dict[str, Any]) -> str:
+        account = ChannelAccount.objects.get(pk=payload["account"])
+        return self.provider.send(account, payload["to"], payload, key=key)
+
+    def read_back(self, key: str) -> ReadBack:
+        """A report that names our key is proof; else the provider is asked, if it can tell."""
+        if report := MessageReport.objects.filter(key=key).first():
+            return Found(report.provider_id)
+        message = OutboxMessage.objects.filter(key=key).first()
+        if message is None:
+            return Missing.CANNOT_TELL
+        return self.provider.read_back(ChannelAccount.objects.get(pk=message.payload["account"]), key)
+
+    def last_look(self, message: OutboxMessage) -> Sentence | None:
+        refusal = _refusal(message)
+        if refusal is not None:
+            # First here, then in the outbox: a crash between the two finds it taken back already and says so again.
+            withdraw(message, why=refusal)
+        return refusal
+
+
+def _refusal(message: OutboxMessage) -> Sentence | None:
+    """Why it must not leave, or None. Raises PutOff for what is only too early."""
+    payload = message.payload
+    conversation = Conversation.objects.select_related("contact", "account").get(pk=payload["conversation"])
+    contact, account = conversation.contact, conversation.account
+    now = database_now()
+    if payload["automatic"]:
+        if not conversation.is_agents or conversation.owner_epoch != payload["epoch"]:
+            return Sentence("reply.person_took_over")
+        if conversation.inbound_count != payload["counter"] and not payload["final"]:
+            return Sentence("reply.customer_wrote_again")
+    forbidden = contacting.why_not(conversation, contact, now=now, approved_template=bool(payload.get("template")))
+    if forbidden is not None:
+        return forbidden
+    if payload["automatic"]:
+        if wait := contacting.not_before(conversation, contact, account, now=now):
+            raise PutOff((wait - now).total_seconds(), "outside the hours in which one may write unasked")
+        room = limits.of_contact(conversation.medium, f"contact:{contact.pk}", by=Actor.parse(message.by))
+        if not room:
+            raise PutOff(max(room.retry_after, 1.0), "this contact has had enough for now")
+    return None
+
+
+def withdraw(message: OutboxMessage, *, why: Sentence) -> None:
+    """Take a message back that was queued and will not leave; asked again, it is so already."""
+    conversation = Ref("crm.conversation", message.payload["conversation"])
+    gate.commit(
+        Proposal(
+            action="conversation.withdraw",
+            by=SYSTEM,
+            basis=(Read.unread(conversation),),
+            params={"key": message.key, "why": why.code},
+            source=f"outbox:{message.pk}",
+        )
+    )

@@ -1,0 +1,79 @@
+"""Timers: when the agent's next answer is due, computed by the database from the rows in force.
+
+Guarantees that a deadline is a function of the conversation (quiet window from the last message, hard cap from the
+first unanswered one, at once from so many messages on) and never a copy that somebody carried around: whoever arms
+twice, or late, writes the same. Called in the transaction that changed the conversation, whose row is locked by it.
+Next in the flow: `agents/turns.py`.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+
+from django.db import connection
+
+_ARM = """
+    INSERT INTO crm_replytimer AS t (conversation_id, counter, due_at, drops, failures)
+    SELECT c.id, c.inbound_count,
+           CASE WHEN c.owner_kind <> 'agent' OR c.status <> 'open' OR NOT a.active
+                  OR c.inbound_count <= c.answered_count THEN NULL
+                WHEN c.inbound_count - c.answered_count >= a.flush_at THEN clock_timestamp()
+                ELSE greatest(least(c.last_inbound_at + make_interval(secs => a.quiet_seconds),
+                                    c.waiting_since + make_interval(secs => a.cap_seconds)),
+                              clock_timestamp() + make_interval(secs => %(not_before)s)) END,
+           coalesce(%(drops)s, 0), coalesce(%(failures)s, 0)
+      FROM crm_conversation c JOIN crm_channelaccount a ON a.id = c.account_id
+     WHERE c.id = ANY(%(ids)s)
+     ORDER BY c.id
+    ON CONFLICT (conversation_id) DO UPDATE
+       SET counter = excluded.counter, due_at = excluded.due_at, rung_at = NULL,
+           drops = coalesce(%(drops)s, t.drops), failures = coalesce(%(failures)s, t.failures)
+    RETURNING conversation_id, extract(epoch FROM due_at - clock_timestamp())::float
+"""
+
+
+def arm(
+    conversations: Sequence[int], *, drops: int | None = None, failures: int | None = None, not_before: float = 0.0
+) -> dict[int, float | None]:
+    """Set the timers anew. Conversation -> seconds until it is due, None where nothing is for the agent to answer.
+
+    `drops` and `failures` replace the counts in a row; `not_before` seconds from now at the earliest.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _ARM,
+            {"ids": sorted(conversations), "drops": drops, "failures": failures, "not_before": not_before},
+        )
+        return dict(cursor.fetchall())
+
+
+def due(*, limit: int) -> list[int]:
+    """Conversations whose answer is due and on which nobody works, longest due first; each told once in a while.
+
+    A turn under way keeps its timer: the deadline is the truth until the answer is written, so a worker that dies
+    needs nobody to remember it. Its lease keeps others from ringing in vain.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_DUE, {"limit": limit, "again": RING_AGAIN.total_seconds()})
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+RING_AGAIN = dt.timedelta(seconds=5)
+"""So long a wake-up is given to bring somebody before the next one is sent."""
+
+_DUE = """
+    UPDATE crm_replytimer t SET rung_at = clock_timestamp()
+     WHERE t.conversation_id IN (
+           SELECT d.conversation_id FROM crm_replytimer d
+            WHERE d.due_at <= clock_timestamp()
+              AND (d.rung_at IS NULL OR d.rung_at <= clock_timestamp() - make_interval(secs => %(again)s))
+              AND NOT EXISTS (SELECT FROM conflicts_lease l
+                               WHERE l.key = 'turn:' || d.conversation_id AND l.holder <> ''
+                                 AND l.expires_at > clock_timestamp())
+            ORDER BY d.due_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+    RETURNING t.conversation_id
+"""
+
+
+def turn_key(conversation: int) -> str:
+    """The key of the lease under which one conversation is answered."""
+    return f"turn:{conversation}"
