@@ -62,6 +62,16 @@ class Environment:
             ) from None
         return value
 
+    def pairs(self, name: str) -> dict[str, str]:
+        """`name=value` words."""
+        found = {}
+        for word in self.words(name):
+            key, equals, value = word.partition("=")
+            if not (key and equals and value):
+                raise ImproperlyConfigured(f"{name} holds {word!r}; it must be words like model=60/minute.")
+            found[key] = value
+        return found
+
     def words(self, name: str, *, default: str = "") -> list[str]:
         """Words parted by spaces or commas."""
         return self.text(name, default=default).replace(",", " ").split()

@@ -168,7 +168,8 @@ VIGENTE_MODEL_TIMEOUT = env.integer("VIGENTE_MODEL_TIMEOUT", default=30, least=1
 VIGENTE_LIMITS = {
     "model": "60/minute",
     "api": "600/minute",
-    "channel": "6/hour",
+    "channel": "30/hour",
+    **env.pairs("VIGENTE_LIMITS"),
 }
 
 LOG_LEVEL = env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS, example="WARNING")

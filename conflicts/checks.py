@@ -1,7 +1,7 @@
 """System checks: the process refuses to start if a guarantee of the kernel is not in place.
 
-E001-E003 and E010-E013 look at the models, E005-E009 at the times that work takes and claims last; E004 looks into the
-database (`check --database default`, and before `run` serves).
+E001-E003 and E010-E013 look at the models, E005-E009 at the times that work takes and claims last, E014 at the limits;
+E004 looks into the database (`check --database default`, and before `run` serves).
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.db import connections, models
 from django.db.migrations.executor import MigrationExecutor
 
-from conflicts import guard, heartbeat, history, jobs, leases, tasks
+from conflicts import guard, heartbeat, history, jobs, leases, limits, tasks
 from conflicts.models.versioned import ChildModel, VersionedModel
 
 
@@ -186,3 +186,23 @@ def a_turn_outlasts_its_model(app_configs: Any, **kwargs: Any) -> Sequence[Check
             id="conflicts.E009",
         )
     ]
+
+
+@register()
+def limits_can_be_read(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    found: list[CheckMessage] = []
+    for name, rate in settings.VIGENTE_LIMITS.items():
+        known = name.partition(":")[0] in limits.NAMES
+        try:
+            limits.rate(name)
+        except ValueError:
+            known = False
+        if not known:
+            found.append(
+                Error(
+                    f"The limit {name}={rate} (VIGENTE_LIMITS) cannot be read.",
+                    hint=f"It begins with {', '.join(limits.NAMES)} and ends like 60/minute.",
+                    id="conflicts.E014",
+                )
+            )
+    return found

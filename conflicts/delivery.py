@@ -5,10 +5,14 @@ which died between sending and noting, leaves `outcome_unknown`; and that such a
 the destination is asked, and where it cannot tell, a person. Every step is a compare-and-swap on the state and, in the
 same transaction, on the leases under which it is taken.
 
+    queued -> failed                     a person took it back (conflicts/outbox.py)
     queued -> sending -> last look -> send -> sent
                  |           `-> failed, with the reason
                  |-> queued             it surely did not leave
                  `-> outcome_unknown -> read back -> sent | queued (surely not there) | a person
+
+A destination that was sent as much as it may get (settings.VIGENTE_LIMITS, `api:` and its name) is left in peace: the
+message stays queued, says so, and its job is due again when there is room.
 
 What remains: a process that is stopped between its last look at the clock and the first byte on the line, for longer
 than its claim and `settles_in`, and then goes on. A conditional destination turns that copy away by its key.
@@ -22,8 +26,8 @@ from time import monotonic
 from django.db import transaction
 from django.db.models import F
 
-from conflicts import destinations, jobs, leases, outbox, waiting
-from conflicts.actors import SYSTEM
+from conflicts import destinations, jobs, leases, limits, outbox, waiting
+from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
 from conflicts.destinations import Destination, Found, Missing, NotAccepted, NotSent
 from conflicts.exceptions import LeaseLost
@@ -33,12 +37,14 @@ from conflicts.leases import Claim
 from conflicts.models.job import Job
 from conflicts.models.outbox import Delivery, OutboxMessage
 from conflicts.sentences import Sentence
-from conflicts.waiting import Matter
 
 logger = logging.getLogger(__name__)
 
 PROMPT = 0.5
 """Share of the claim's shortest length within which the sending must begin after it was noted."""
+
+LEAST_WAIT = 1.0
+"""Seconds until a full destination is asked for again, at least: each time costs a claim."""
 
 LONGEST = 60.0
 """Seconds that one delivery may take, with all its calls to the destination."""
@@ -51,7 +57,12 @@ def deliver(job: Job, claim: Claim) -> None:
         return
     destination = destinations.get(message.destination)
     with _served(destination, message) as also:
-        Sending(message, destination, [claim, *also]).run()
+        try:
+            Sending(message, destination, [claim, *also]).run()
+        except LeaseLost:
+            if OutboxMessage.objects.filter(pk=message.pk, state=Delivery.FAILED).exists():
+                return  # a person took it back in the moment before: nothing has left us, and nothing is to be done
+            raise
 
 
 @contextmanager
@@ -85,6 +96,7 @@ class Sending:
         if self.message.state == Delivery.OUTCOME_UNKNOWN:
             self.reconcile()
         if self.message.state == Delivery.QUEUED and not self.there_already():
+            self.wait_for_room()
             self.send()
 
     def there_already(self) -> bool:
@@ -98,11 +110,23 @@ class Sending:
         self.move(Delivery.SENT, remote_id=found.remote_id)
         return True
 
+    def wait_for_room(self) -> None:
+        """Agents wait where nobody can count, people do not (conflicts/limits.py)."""
+        room = limits.of_destination(self.destination.name, by=Actor.parse(self.message.by))
+        if room:
+            return
+        why = Sentence(
+            "delivery.full" if room.counted else "delivery.uncounted", {"destination": self.destination.name}
+        )
+        self.move(Delivery.QUEUED, reason=why.as_json())
+        raise PutOff(max(room.retry_after, LEAST_WAIT), why.code)
+
     def send(self) -> None:
         began = monotonic()
         self.move(
             Delivery.SENDING,
             attempt=self.message.attempt + 1,
+            reason={},
             holder=self.mine.holder,
             fence=self.mine.fence,
             sending_at=ClockTimestamp(),
@@ -178,14 +202,14 @@ class Sending:
     def fail(self, reason: Sentence) -> None:
         with transaction.atomic():
             self.move(Delivery.FAILED, reason=reason.as_json())
-            waiting.note(self.matter(), reason)
+            waiting.note(outbox.matter(self.message), reason)
 
     def ask_a_person(self) -> None:
         sentence = Sentence(outbox.UNKNOWN, {"destination": self.destination.name})
         with transaction.atomic():
             self.check_claims()
             record = waiting.open_for_a_person(
-                self.matter(),
+                outbox.matter(self.message),
                 sentence,
                 avoided=Sentence("delivery.unknown.avoided"),
                 next_step=Sentence("next.look_there"),
@@ -193,17 +217,6 @@ class Sending:
             OutboxMessage.objects.filter(pk=self.message.pk, state=Delivery.OUTCOME_UNKNOWN).update(
                 conflict=record, reason=sentence.as_json()
             )
-
-    def matter(self) -> Matter:
-        message = self.message
-        return Matter(
-            key=message.key,
-            subject=message.subject,
-            action=f"send:{message.destination}",
-            params=message.payload,
-            by=message.by,
-            source=f"outbox:{message.pk}",
-        )
 
     def move(self, to: Delivery, **values: object) -> None:
         """Compare-and-swap on the state and on the claim that set it, with all our leases in force. Or LeaseLost."""

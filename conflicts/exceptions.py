@@ -23,10 +23,6 @@ class MissingVersion(KernelError):
     """A write that follows from a read must say which version was read."""
 
 
-class BadKey(KernelError):
-    """An idempotency key has at most 255 characters."""
-
-
 class UnversionedWrite(KernelError):
     """This object was loaded without its version, so nobody can tell whether it is still in force."""
 

@@ -9,6 +9,7 @@ the design says so (a conversation's turn). A holder stops itself at two thirds 
 pause, and the last third is for noticing. Next in the flow: `conflicts/gate.py`, question 2.
 """
 
+import logging
 import math
 import time
 import uuid
@@ -21,6 +22,8 @@ from django.db import connection, transaction
 from conflicts.actors import SYSTEM, Actor
 from conflicts.exceptions import BadLease, LeaseLost
 from conflicts.models.lease import Lease, LeaseEvent, LeaseEventKind, Renewal
+
+logger = logging.getLogger(__name__)
 
 SHORTEST, LONGEST = 0.05, 600.0
 """Seconds. Shorter than a round trip protects nothing; longer is a lock that outlives its owner."""
@@ -76,7 +79,7 @@ def acquire(
     release_when: str = "the unit of work is done",
 ) -> Grant | Busy:
     """Take the lease on `key` if nobody holds it, in one compare-and-swap. Raises BadLease for what cannot be had."""
-    _check(key, seconds)
+    _check(key, seconds, by=str(by), unit=unit)
     asked_at, holder = time.monotonic(), uuid.uuid4().hex
     values: dict[str, str | float] = {
         "key": key,
@@ -127,7 +130,7 @@ def renew(grant: Grant, *, seconds: float | None = None) -> Grant:
     Raises LeaseLost if it is no longer this holder's, for whatever reason; BadLease for a length out of bounds.
     """
     seconds = grant.seconds if seconds is None else seconds
-    _check(grant.claim.key, seconds)
+    _check(grant.claim.key, seconds, by=grant.actor, unit=grant.unit)
     asked_at = time.monotonic()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -210,11 +213,17 @@ def holding(key: str, *, by: Actor, unit: str, reason: str, seconds: float) -> I
             release(grant)
 
 
-def _check(key: str, seconds: float) -> None:
+def _check(key: str, seconds: float, *, by: str, unit: str) -> None:
+    """The refusal is evidence in the caller's transaction; where that ends with it, the log still has it."""
     if not 0 < len(key) <= 200:
-        raise BadLease("A lease protects something whose name has 1 to 200 characters.")
-    if not (math.isfinite(seconds) and SHORTEST <= seconds <= LONGEST):
-        raise BadLease(f"A lease lasts {SHORTEST} to {LONGEST} seconds, not {seconds}.")
+        why = "A lease protects something whose name has 1 to 200 characters."
+    elif not (math.isfinite(seconds) and SHORTEST <= seconds <= LONGEST):
+        why = f"A lease lasts {SHORTEST} to {LONGEST} seconds, not {seconds}."
+    else:
+        return
+    logger.warning("No lease for %s (%s): %s", by, unit, why)
+    _tell(key[:200], 0, LeaseEventKind.REFUSED, by=by, unit=unit, detail={"why": why})
+    raise BadLease(why)
 
 
 def _who_holds(key: str) -> Busy:

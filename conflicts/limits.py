@@ -4,8 +4,20 @@ Guarantees that a count never blocks for ever (the window slides and its keys ex
 script), and what happens when Redis is away: agents and integrations wait, people work and it is logged. A limit
 protects capacity, never the validity of a change: that is the gate's.
 
-Names are `model:…` (per language model), `api:…` (per outside service), `channel:…` (per channel and contact). How many
-proposals wait for a person is counted in rows, not here (agents/backpressure.py).
+What is limited, and who asks before it does the thing:
+
+    model:NAME            each request to a language model            of_model, before the request, outside transactions
+    api:NAME              each sending to an outside destination      of_destination, by conflicts/delivery.py
+    channel:NAME, WHO     each message to one contact on a channel    of_contact, before a message is put in the outbox
+    a person's queue      proposals that wait for somebody            in rows, not here (agents/backpressure.py)
+
+`settings.VIGENTE_LIMITS` gives a rate to a name or to all names that begin with it (`api`, `api:mailer`); the longest
+that fits counts. Who is turned away gets `retry_after`: a job puts itself off so long, which is no attempt, a page says
+when. A turn that two workers take is counted twice: a count is no lock.
+
+    room = limits.of_contact("whatsapp", f"contact:{contact.pk}", by=AGENT)
+    if not room:
+        raise PutOff(room.retry_after, "the contact has had enough for now")
 """
 
 import logging
@@ -23,6 +35,7 @@ from conflicts.actors import Actor
 logger = logging.getLogger(__name__)
 
 PREFIX = "vigente:limit"
+NAMES = ("model", "api", "channel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +58,24 @@ def rate(name: str) -> RateLimitItem | None:
 
     Raises ValueError for a rate that cannot be read (`"60/minute"` can).
     """
-    found = max((known for known in settings.VIGENTE_LIMITS if name.startswith(known)), key=len, default=None)
-    return parse(settings.VIGENTE_LIMITS[found]) if found else None
+    rates: dict[str, str] = settings.VIGENTE_LIMITS
+    found = max((known for known in rates if f"{name}:".startswith(f"{known}:")), key=len, default=None)
+    return parse(rates[found]) if found else None
+
+
+def of_model(model: str, *, by: Actor) -> Allowance:
+    """One request to that language model."""
+    return take(f"model:{model}", by=by)
+
+
+def of_destination(name: str, *, by: Actor) -> Allowance:
+    """One sending to that place outside."""
+    return take(f"api:{name}", by=by)
+
+
+def of_contact(channel: str, contact: str, *, by: Actor) -> Allowance:
+    """One message to that contact (any stable name, `contact:7`) on that channel."""
+    return take(f"channel:{channel}", contact, by=by)
 
 
 def take(name: str, *who: str, by: Actor, cost: int = 1) -> Allowance:

@@ -6,6 +6,7 @@ Next in the flow: `conflicts/delivery.py`.
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from django.db import transaction
@@ -14,10 +15,12 @@ from conflicts import jobs, waiting
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
 from conflicts.exceptions import BadJob
+from conflicts.models.job import Job, JobState
 from conflicts.models.outbox import Delivery, OutboxMessage
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from conflicts.values import plain
+from conflicts.waiting import Matter
 
 DELIVER = "outbox.deliver"
 """The kind of job."""
@@ -45,6 +48,55 @@ def post(
         if new:
             _deliver(message, by=by)
     return message
+
+
+class Dropped(StrEnum):
+    BEFORE = "before"
+    """It was waiting and is never sent."""
+    SENDING = "sending"
+    """It is on its way, or nobody can tell: no longer ours to take back."""
+    TOO_LATE = "too_late"
+    """It had ended."""
+    UNKNOWN = "unknown"
+    """There is no such message."""
+
+
+def drop(key: str, *, by: Actor, why: str) -> Dropped:
+    """A person takes back what still waits. Of a drop and a sending at once one wins, and both learn which."""
+    with transaction.atomic():
+        message = OutboxMessage.objects.filter(key=key).first()
+        if message is None:
+            return Dropped.UNKNOWN
+        job = job_of(message)
+        if job is not None:  # locked first, as everywhere
+            job = Job.objects.select_for_update().get(pk=job.pk)
+        message = OutboxMessage.objects.select_for_update().get(pk=message.pk)
+        if message.state != Delivery.QUEUED:
+            return Dropped.TOO_LATE if message.state in (Delivery.SENT, Delivery.FAILED) else Dropped.SENDING
+        sentence = Sentence("delivery.taken_back", {"who": by.name, "why": why})
+        _ended(message, Delivery.FAILED, reason=sentence.as_json())
+        waiting.note(matter(message), sentence, by=by, resolution="dropped")
+        if job is not None and job.state in (JobState.QUEUED, JobState.REVIEW):
+            jobs.cancel(job.key, by=by, why=why)  # one that runs finds its message ended
+    return Dropped.BEFORE
+
+
+def matter(message: OutboxMessage) -> Matter:
+    """What a record of this message is about."""
+    return Matter(
+        key=message.key,
+        subject=message.subject,
+        action=f"send:{message.destination}",
+        params=message.payload,
+        by=message.by,
+        source=f"outbox:{message.pk}",
+    )
+
+
+def job_of(message: OutboxMessage) -> Job | None:
+    """The job of its present life: each time a person sends it again, there is a new one."""
+    keys = [f"deliver:{attempt}:{message.key}" for attempt in range(message.attempt + 1)]
+    return Job.objects.filter(key__in=keys).order_by("-id").first()
 
 
 def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False) -> bool:

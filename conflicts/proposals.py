@@ -14,6 +14,8 @@ from conflicts.models.versioned import VersionedModel
 from conflicts.refs import Ref
 from conflicts.values import Value, plain, read
 
+LONGEST_KEY = 255
+
 
 UNREAD = -1
 """In place of a version: nothing was read. Only for an action that records what has happened (Action.records_fact)."""

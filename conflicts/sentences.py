@@ -30,6 +30,9 @@ _WORDS: dict[str, Any] = {
     "gone": _("This record is no longer there. Nothing was written."),
     "busy": _("Somebody is saving this right now. Nothing was written; try again in a moment."),
     "key_reused": _("This request was sent before with other content. Nothing was written."),
+    "key_unusable": _(
+        "The key of this request has more than 255 characters, or some that cannot be kept. Nothing was written."
+    ),
     "lease_expired": _(
         "The time reserved for this work had run out and it may be somebody else's now. Nothing was written."
     ),
@@ -55,6 +58,7 @@ _WORDS: dict[str, Any] = {
 
 _WHOLE = {
     *("moved", "person_was_faster", "rested_on", "not_mergeable", "gone", "busy", "key_reused", "lease_expired"),
+    "key_unusable",
     *("names_nothing", "taken", "not_allowed", "approval_of_other_content", "approval_void", "approval_expired"),
     *("approval_of_other_rules", "state_is_final", "no_such_move", "read_again"),
 }

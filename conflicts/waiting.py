@@ -33,6 +33,11 @@ sentences.register(
         "delivery.refused": _("{destination} did not take the message ({error})."),
         "delivery.lost_sight": _("The worker that was sending it went silent."),
         "delivery.dropped": _("{who} decided that it is not to be sent."),
+        "delivery.taken_back": _("{who} took it back before it was sent: {why}"),
+        "delivery.full": _("{destination} has been sent as much as it may get for now. This waits for its turn."),
+        "delivery.uncounted": _(
+            "How much {destination} has been sent cannot be counted just now. This waits until it can."
+        ),
         "next.retry_or_drop": _("Let it be tried again, or drop it."),
         "next.look_there": _("Look at the destination and say whether it arrived."),
     }
@@ -89,16 +94,16 @@ def close(key: str, *, rule: str, by: Actor, resolution: str) -> None:
     )
 
 
-def note(matter: Matter, sentence: Sentence) -> Conflict:
-    """Evidence of a refusal that needs nobody: closed as it is written."""
+def note(matter: Matter, sentence: Sentence, *, by: Actor = SYSTEM, resolution: str = Result.REFUSED.value) -> Conflict:
+    """Evidence of a refusal that needs nobody (any more): closed as it is written, by whoever decided it."""
     return _record(
         matter,
         sentence,
         state=State.NEEDS_REEVALUATION,
         result=Result.REFUSED.value,
         closed_at=ClockTimestamp(),
-        closed_by=str(SYSTEM),
-        resolution=Result.REFUSED.value,
+        closed_by=str(by),
+        resolution=resolution,
     )
 
 

@@ -121,7 +121,7 @@ class JobAdmin(WorkAdmin):
 
 
 def may_cancel(job: Job) -> bool:
-    """A delivery is not taken back here: its message would wait for ever, and nobody would know."""
+    """A delivery is taken back on its message's page: here, the message would wait for ever, and nobody would know."""
     return job.state in (JobState.QUEUED, JobState.REVIEW) and job.kind != outbox.DELIVER
 
 

@@ -1,7 +1,8 @@
 """The outbox in the admin: what was said to the world; and a person's word on what nobody else can tell.
 
 Guarantees that a word on a message is about the doubt that was shown: the record of that doubt is compared, with the
-row locked, and is what the word closes. Next in the flow: `conflicts/outbox.py`.
+row locked, and is what the word closes. What still waits can be taken back; whoever is too late is told where it is.
+Next in the flow: `conflicts/outbox.py`.
 """
 
 from typing import Any
@@ -15,6 +16,7 @@ from conflicts.actors import Actor
 from conflicts.admin.columns import display
 from conflicts.admin.deciding import (
     Answer,
+    Reason,
     WorkAdmin,
     as_text,
     facts,
@@ -25,6 +27,7 @@ from conflicts.admin.deciding import (
     subject_link,
 )
 from conflicts.models import Conflict, Delivery, Job, OutboxMessage
+from conflicts.outbox import Dropped
 
 TONES: dict[str, str] = {
     Delivery.QUEUED: "",
@@ -60,8 +63,8 @@ class OutboxAdmin(WorkAdmin):
 
     def about(self, obj: OutboxMessage) -> dict[str, Any]:
         unknown = obj.state == Delivery.OUTCOME_UNKNOWN
-        jobs = Job.objects.filter(key__in=[f"deliver:{number}:{obj.key}" for number in range(obj.attempt + 1)])
-        last = jobs.order_by("-id").first()
+        queued = obj.state == Delivery.QUEUED
+        last = outbox.job_of(obj)
         return {
             "headline": str(obj.why or obj.key),
             "state": obj.get_state_display(),
@@ -74,15 +77,19 @@ class OutboxAdmin(WorkAdmin):
                 (label(OutboxMessage, "by"), Actor.parse(obj.by).shown),
                 *facts(obj, "created_at", "sending_at", "ended_at"),
                 *([(str(Job._meta.verbose_name), link(Job, last.key, pk=last.pk))] if last else []),
+                *([(label(Job, "due_at"), moment(last.due_at))] if last and queued else []),
             ],
             "payload": as_text(obj.payload),
             "records": records_of(obj.key, f"send:{obj.destination}"),
-            "seen": obj.conflict_id,
+            "seen": obj.conflict_id if unknown else obj.state,
+            "waits": queued,
             "asked": unknown and obj.conflict_id is not None,
             "still_asking": unknown and obj.conflict_id is None,
         }
 
     def decide(self, request: HttpRequest, obj: OutboxMessage, *, by: Actor) -> Answer:
+        if request.POST.get("do") == "take_back":
+            return _take_back(request, obj, by=by)
         word = WORD.get(request.POST.get("do", ""))
         if word is None:
             return Answer(words=_t("Nothing of the kind can be decided here. Nothing was done."), status=422)
@@ -98,6 +105,21 @@ class OutboxAdmin(WorkAdmin):
                 "drop": _t("Noted as not sent. It stays unsent."),
             }[request.POST["do"]]
         )
+
+
+def _take_back(request: HttpRequest, obj: OutboxMessage, *, by: Actor) -> Answer:
+    form = Reason(request.POST)
+    if not form.is_valid():
+        return Answer(words=" ".join(map(str, form.errors["why"])), status=422)
+    match outbox.drop(obj.key, by=by, why=form.cleaned_data["why"]):
+        case Dropped.BEFORE:
+            return Answer(words=_t("It is taken back and will not be sent."))
+        case Dropped.SENDING:
+            return Answer(words=_t("It is on its way already and cannot be taken back. Nothing was done."), status=409)
+    obj.refresh_from_db()
+    if obj.state == Delivery.SENT:
+        return Answer(words=_t("It was sent already and cannot be taken back. Nothing was done."), status=409)
+    return Answer(words=_t("It had ended already and was not sent. Nothing was done."), status=409)
 
 
 def _who_was_faster(message: OutboxMessage, seen: str) -> str:

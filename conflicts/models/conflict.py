@@ -91,6 +91,7 @@ class Conflict(models.Model):
                 name="conflict_subject",
             ),
             models.Index(fields=["-opened_at"], name="conflict_newest"),
+            models.Index(fields=["key"], name="conflict_of_key", condition=~models.Q(key="")),
             models.Index(
                 fields=["deadline"],
                 name="conflict_waiting",

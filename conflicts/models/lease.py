@@ -50,6 +50,7 @@ class LeaseEventKind(models.TextChoices):
     BROKEN = "broken", _("broken by a manager")
     LOST = "lost", _("lost")
     """The holder found that it was no longer the one; what it wanted to write was refused."""
+    REFUSED = "refused", _("asked for in a way it cannot be had")
 
 
 class LeaseEvent(models.Model):

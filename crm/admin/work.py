@@ -9,11 +9,12 @@ from django.contrib import admin
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
+from conflicts.admin.events import JobEventAdmin, LeaseEventAdmin
 from conflicts.admin.jobs import JobAdmin
 from conflicts.admin.leases import LeaseAdmin
 from conflicts.admin.outbox import OutboxAdmin
-from conflicts.models import Job, Lease, OutboxMessage
-from crm.admin.scope import manages
+from conflicts.models import Job, JobEvent, Lease, LeaseEvent, OutboxMessage
+from crm.admin.scope import administers, manages
 from crm.models import Opportunity, User
 
 DEAL = Opportunity._meta.label_lower.replace(".", "[.]")
@@ -57,4 +58,24 @@ class TeamJobs(OfTheTeam, JobAdmin):
 
 @admin.register(OutboxMessage)
 class TeamOutbox(OfTheTeam, OutboxAdmin):
+    pass
+
+
+class OfTheHouse:
+    """For administrators: an event may speak of anybody's work, or of none."""
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return administers(request)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return administers(request)
+
+
+@admin.register(LeaseEvent)
+class AllLeaseEvents(OfTheHouse, LeaseEventAdmin):
+    pass
+
+
+@admin.register(JobEvent)
+class AllJobEvents(OfTheHouse, JobEventAdmin):
     pass

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conflicts import destinations, outbox
+from conflicts import destinations, limits, outbox
 from conflicts.destinations import Destination, Missing, ReadBack
 from conflicts.models import Conflict, Delivery, Job, OutboxMessage
 from conflicts.models.outbox import OutboxMessage as Message
@@ -155,3 +155,58 @@ def test_its_record_in_the_review_queue_leads_to_it(manuela: Client) -> None:
     text = manuela.get(reverse("admin:conflicts_conflict_change", args=[message.conflict_id])).content.decode()
     assert reverse("admin:conflicts_outboxmessage_change", args=[message.pk]) in text
     assert "Open the work to decide on it" in text
+
+
+def waiting_message(key: str = "hello") -> OutboxMessage:
+    return outbox.post("silent", key, {"text": "Olá, Rui"}, by=cast.AGENT)
+
+
+def test_what_waits_is_taken_back_with_the_reason(manuela: Client) -> None:
+    message = waiting_message()
+    assert "Take it back" in page(manuela, message)
+    assert press(manuela, message, "take_back", seen="queued", why="Rui called").status_code == 302
+    assert now(message).state == Delivery.FAILED
+    text = page(manuela, message)
+    assert "Manuela Moraes took it back before it was sent: Rui called" in text
+    assert "Take it back" not in text
+
+
+def test_to_take_back_needs_a_reason(manuela: Client) -> None:
+    message = waiting_message()
+    assert press(manuela, message, "take_back", seen="queued", why=" ").status_code == 422
+    assert now(message).state == Delivery.QUEUED
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        (["sending"], "on its way already and cannot be taken back"),
+        (["sending", "sent"], "was sent already and cannot be taken back"),
+        (["failed"], "had ended already and was not sent"),
+    ],
+)
+def test_who_takes_back_too_late_is_told_so(manuela: Client, states: list[str], words: str) -> None:
+    message = waiting_message()
+    for state in states:
+        OutboxMessage.objects.filter(pk=message.pk).update(state=state)
+    answer = press(manuela, message, "take_back", seen="queued", why="Rui called")
+    assert answer.status_code == 409
+    assert words in answer.content.decode()
+    assert now(message).state == states[-1]
+
+
+def test_a_salesperson_takes_nothing_back(manuela: Client) -> None:
+    message = waiting_message()
+    answer = press(signed_in(cast.alice()), message, "take_back", seen="queued", why="no")
+    assert answer.status_code == 403
+    assert now(message).state == Delivery.QUEUED
+
+
+def test_a_message_that_waits_for_room_says_so_and_until_when(manuela: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = limits.Allowance(allowed=False, retry_after=90)
+    monkeypatch.setattr(limits, "of_destination", lambda name, *, by: full)
+    message = waiting_message()
+    run_all()
+    text = page(manuela, message)
+    assert "has been sent as much as it may get for now" in text
+    assert "Due" in text

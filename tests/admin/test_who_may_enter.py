@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 READ = ["crm_opportunity", "crm_company", "crm_contact", "crm_product", "crm_pipeline"]
 READ += ["conflicts_conflict", "conflicts_ledgerentry", "agents_recommendation", "agents_sweeprun", "agents_verdict"]
-KEPT = ["crm_user", "crm_team", "agents_autonomypolicy"]
+KEPT = ["crm_user", "crm_team", "agents_autonomypolicy", "conflicts_jobevent", "conflicts_leaseevent"]
 
 
 def page(name: str) -> str:

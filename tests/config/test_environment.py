@@ -49,6 +49,17 @@ def test_words_are_parted_by_spaces_or_commas() -> None:
     assert Environment({"A": "a, b c"}).words("A") == ["a", "b", "c"]
 
 
+def test_pairs_are_words_with_a_value() -> None:
+    assert Environment({"A": "model=60/minute, api:mailer=5/second"}).pairs("A") == {
+        "model": "60/minute",
+        "api:mailer": "5/second",
+    }
+    assert Environment({}).pairs("A") == {}
+    for bad in ("model", "=60/minute", "model="):
+        with pytest.raises(ImproperlyConfigured, match="A holds"):
+            Environment({"A": bad}).pairs("A")
+
+
 def test_the_process_beats_the_file(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("# a comment\n\nexport A=file\nB='quo ted'\nC=a=b\n")
@@ -85,7 +96,9 @@ def test_every_variable_of_the_settings_is_explained() -> None:
 
     asked: set[str] = set()
     for path in (PROJECT / "config").rglob("*.py"):
-        asked |= set(re.findall(r'env\.(?:text|boolean|integer|choice|zone|words|has)\(\s*"(\w+)"', path.read_text()))
+        asked |= set(
+            re.findall(r'env\.(?:text|boolean|integer|choice|zone|pairs|words|has)\(\s*"(\w+)"', path.read_text())
+        )
     listed = set(re.findall(r"^# (\w+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
     assert asked <= listed
     assert listed - asked <= {"VIGENTE_PYTHON"}  # asked by scripts/setup.py

@@ -78,3 +78,17 @@ def test_a_turn_that_ends_before_its_model_stops_the_start(
 ) -> None:
     settings.VIGENTE_TURN_SECONDS, settings.VIGENTE_MODEL_TIMEOUT = turn, timeout
     assert [message.id for message in checks.a_turn_outlasts_its_model(None)] == found
+
+
+@pytest.mark.parametrize("name", ["model", "api:mailer"])
+def test_a_limit_that_can_be_read_starts(name: str, settings: Any) -> None:
+    settings.VIGENTE_LIMITS = {name: "5/minute"}
+    assert checks.limits_can_be_read(None) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"), [("model", "often"), ("model", "5"), ("mdoel", "5/minute"), ("", "5/minute")]
+)
+def test_a_limit_that_says_nothing_stops_the_start(name: str, rate: str, settings: Any) -> None:
+    settings.VIGENTE_LIMITS = {name: rate}
+    assert [message.id for message in checks.limits_can_be_read(None)] == ["conflicts.E014"]

@@ -40,6 +40,24 @@ def test_the_longest_name_counts() -> None:
     assert limits.take("api:other", by=cast.AGENT)
 
 
+def test_a_name_is_met_by_whole_words() -> None:
+    assert limits.rate("channel:whatsapp:brazil").amount == 3  # type: ignore[union-attr]
+    assert limits.rate("channel:whatsapp2").amount == 1000  # type: ignore[union-attr]
+    assert limits.rate("models") is None
+
+
+def test_each_of_what_is_limited_has_its_own_name() -> None:
+    for _ in range(2):
+        assert limits.of_model("gpt", by=cast.AGENT)
+    assert not limits.of_model("gpt", by=cast.AGENT)
+    assert limits.of_model("other", by=cast.AGENT)
+    for _ in range(3):
+        assert limits.of_contact("whatsapp", CONTACT, by=cast.AGENT)
+    assert not limits.of_contact("whatsapp", CONTACT, by=cast.AGENT)
+    assert limits.of_contact("sms", CONTACT, by=cast.AGENT)
+    assert limits.of_destination("mailer", by=cast.AGENT)
+
+
 def test_a_cost_that_does_not_fit_counts_nothing() -> None:
     assert limits.take("model", by=cast.AGENT)
     assert not limits.take("model", by=cast.AGENT, cost=2)

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from config.embedded.processes import until
-from conflicts import actions, delivery, destinations, gate, leases, outbox, running, watching
+from conflicts import actions, delivery, destinations, gate, leases, limits, outbox, running, watching
 from conflicts.actions import Action
 from conflicts.destinations import Missing
 from conflicts.exceptions import BadJob
 from conflicts.models import Conflict, Delivery, Job, Lease, OutboxMessage
 from conflicts.models.outbox import MOVES
+from conflicts.outbox import Dropped
 from conflicts.outcomes import Result
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
@@ -294,6 +296,111 @@ class TestDelivery:
         run_all()
         assert (now_is(message).state, job_of(message).state) == ("queued", "review")
         assert job_of(message).error == "UnknownDestination: There is no destination 'fax'."
+
+
+@pytest.mark.django_db
+class TestTakingBack:
+    def test_what_waits_is_taken_back_with_who_and_why(self, server: DestinationServer, mailbox: Mailbox) -> None:
+        message = post(subject=Ref.of(cast.deal()))
+        assert outbox.drop("hello", by=cast.actors.person(cast.alice()), why="Rui called") is Dropped.BEFORE
+        assert (now_is(message).state, job_of(message).state, run_all()) == ("failed", "cancelled", [])
+        assert now_is(message).why == Sentence("delivery.taken_back", {"who": "Alice Amaral", "why": "Rui called"})
+        evidence = Conflict.objects.get()
+        assert (evidence.key, evidence.resolution, evidence.closed_at is None) == ("hello", "dropped", False)
+        assert cast.actors.Actor.parse(evidence.closed_by).name == "Alice Amaral"
+        assert server.taken == []
+
+    def test_it_stays_so(self, mailbox: Mailbox) -> None:
+        message = post()
+        outbox.drop("hello", by=cast.AGENT, why="no")
+        assert outbox.drop("hello", by=cast.AGENT, why="again") is Dropped.TOO_LATE
+        assert post().pk == message.pk
+        assert run_all() == []
+
+    @pytest.mark.parametrize(
+        ("state", "answer"),
+        [("sending", "sending"), ("outcome_unknown", "sending"), ("sent", "too_late"), ("failed", "too_late")],
+    )
+    def test_what_has_left_cannot_be_taken_back(self, state: str, answer: str) -> None:
+        message = post()
+        for step in {"sent": ["sending", "sent"], "outcome_unknown": ["sending", "outcome_unknown"]}.get(
+            state, [state]
+        ):
+            OutboxMessage.objects.filter(pk=message.pk).update(state=step)
+        assert outbox.drop("hello", by=cast.AGENT, why="no").value == answer
+        assert (now_is(message).state, Conflict.objects.exists()) == (state, False)
+
+    def test_what_never_was_is_unknown(self) -> None:
+        assert outbox.drop("nothing", by=cast.AGENT, why="no") is Dropped.UNKNOWN
+
+    def test_one_that_is_taken_back_under_its_worker_ends_quietly(
+        self, server: DestinationServer, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The worker has claimed the job and not yet noted that it sends."""
+        message = post()
+        room = delivery.Sending.wait_for_room
+
+        def meanwhile(self: delivery.Sending) -> None:
+            assert outbox.drop("hello", by=cast.AGENT, why="no") is Dropped.BEFORE
+            room(self)
+
+        monkeypatch.setattr(delivery.Sending, "wait_for_room", meanwhile)
+        run_all()
+        assert (now_is(message).state, job_of(message).state, server.taken) == ("failed", "done", [])
+        assert told(job_of(message)) == []
+
+    def test_a_message_whose_job_waits_for_a_person_takes_it_along(self, known: Callable[..., None]) -> None:
+        message = post(to="fax")
+        run_all()
+        assert job_of(message).state == "review"
+        assert outbox.drop("hello", by=cast.AGENT, why="no fax there") is Dropped.BEFORE
+        assert (now_is(message).state, job_of(message).state) == ("failed", "cancelled")
+        assert not Conflict.objects.waiting().exists()
+
+
+@pytest.mark.django_db
+class TestLimits:
+    @pytest.fixture(autouse=True)
+    def _rates(self, settings: Any) -> None:
+        settings.VIGENTE_LIMITS = {"api:mailbox": "2/hour"}
+        client = limits._storage().storage
+        for key in client.scan_iter(f"{limits.PREFIX}*"):
+            client.delete(key)
+
+    def test_over_the_limit_of_its_destination_a_message_waits_and_says_so(
+        self, server: DestinationServer, mailbox: Mailbox
+    ) -> None:
+        messages = [post(f"m{number}") for number in range(4)]
+        run_all()
+        assert len(server.keys()) == 2
+        left = OutboxMessage.objects.filter(state="queued")
+        assert left.count() == 2
+        for message in left:
+            assert message.why == Sentence("delivery.full", {"destination": "mailbox"})
+            job = job_of(message)
+            assert (job.state, job.attempts, message.attempt) == ("queued", 0, 0)
+            assert job.due_at > timezone.now()
+        assert not Conflict.objects.exists()
+        assert len(messages) == 4
+
+    def test_when_there_is_room_again_it_goes_out(
+        self, server: DestinationServer, mailbox: Mailbox, settings: Any
+    ) -> None:
+        for number in range(3):
+            post(f"m{number}")
+        run_all()
+        settings.VIGENTE_LIMITS = {"api:mailbox": "20/hour"}
+        Job.objects.filter(state="queued").update(due_at=timezone.now())
+        run_all()
+        assert len(server.keys()) == 3
+        assert not OutboxMessage.objects.exclude(state="sent", reason={}).exists()
+
+    def test_who_waits_can_be_taken_back(self, server: DestinationServer, mailbox: Mailbox) -> None:
+        for number in range(3):
+            post(f"m{number}")
+        run_all()
+        key = OutboxMessage.objects.get(state="queued").key
+        assert outbox.drop(key, by=cast.AGENT, why="enough") is Dropped.BEFORE
 
 
 @pytest.mark.django_db

@@ -4,7 +4,7 @@ import pytest
 
 from conflicts import actions, gate
 from conflicts.actions import Action
-from conflicts.exceptions import BadKey, BadParams, MissingVersion, UnknownAction
+from conflicts.exceptions import BadParams, MissingVersion, UnknownAction
 from conflicts.models import Conflict
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
@@ -18,12 +18,6 @@ from tests.conflicts.wishes import now, wish
 def test_a_basis_without_a_version_is_no_basis(version: int) -> None:
     with pytest.raises(MissingVersion):
         Proposal(action="company.edit", by=cast.AGENT, basis=(Read(subject=Ref("crm.company", 1), version=version),))
-
-
-def test_an_idempotency_key_has_at_most_255_characters() -> None:
-    Proposal(action="company.create", by=cast.AGENT, key="k" * 255)
-    with pytest.raises(BadKey, match="255"):
-        Proposal(action="company.create", by=cast.AGENT, key="k" * 256)
 
 
 @pytest.mark.django_db
