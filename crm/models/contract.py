@@ -136,7 +136,8 @@ class Contract(VersionedModel):
                 condition=models.Q(discount__gte=0, discount__lte=100), name="contract_discount_is_a_share"
             ),
             models.CheckConstraint(
-                condition=~models.Q(state__in=["approved", "signed"]) | models.Q(approved=models.F("document")),
+                condition=~models.Q(state__in=["approved", "signed"])
+                | models.Q(approved__isnull=False, approved=models.F("document")),
                 name="contract_approved_in_force",
             ),
         ]
