@@ -7,9 +7,7 @@ Next in the flow: `conflicts/gate.py`, which asks it.
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
-import pghistory
 from django.apps import apps
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
@@ -17,22 +15,10 @@ from django.db import models
 from conflicts.models.versioned import ChildModel, VersionedModel
 from conflicts.outcomes import Change
 from conflicts.refs import Ref
+from conflicts.tracking import tracked
 from conflicts.values import Value, plain, read
 
-
-def tracked[M: type[models.Model]](model: M) -> M:
-    """Class decorator: keep each version of `model` in an append-only table beside it (`<Model>Event`)."""
-    child = issubclass(model, ChildModel)
-    key = (f"{model.subject_field}", "subject_version") if child else ("pgh_obj", "version")  # type: ignore[attr-defined]
-    attrs: dict[str, Any] = {} if child else {"version": models.BigIntegerField()}
-    return pghistory.track(  # type: ignore[no-any-return]
-        pghistory.InsertEvent(),
-        pghistory.UpdateEvent(),
-        append_only=True,
-        context_field=None,  # type: ignore[arg-type]
-        attrs=attrs,
-        meta={"indexes": [models.Index(fields=key, name=f"{model._meta.model_name}_event_version")]},
-    )(model)
+__all__ = ["changes_since", "children_of", "events_of", "tracked", "values_at"]
 
 
 def events_of(model: type[models.Model]) -> type[models.Model]:

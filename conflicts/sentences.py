@@ -5,7 +5,7 @@ their own with `register`; a code without words fails the start (conflicts/check
 """
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,6 +110,19 @@ def authority(names: Iterable[str]) -> dict[str, list[str]]:
     return {"authority": sorted(names)}
 
 
+def anyone(these: Iterable[actors.Actor | str]) -> dict[str, list[str]]:
+    """A fact that is a few people, each of whom can do it; shown as "Ana or Bob"."""
+    return {"anyone": [str(by) for by in these]}
+
+
+_SHOWN_BY: dict[str, Callable[[Any], str]] = {}
+
+
+def shown_by(kind: str, words: Callable[[Any], str]) -> None:
+    """A kind of fact that only the product can put into words: `{kind: value}` reads as `words(value)`."""
+    _SHOWN_BY[kind] = words
+
+
 def aspect_label(model: str, name: str) -> str:
     """What a person calls that field or aspect of the model."""
     cls = apps.get_model(model)
@@ -139,6 +152,10 @@ def _shown(value: Any) -> Any:
             return str(dict(field.flatchoices).get(value, value))
         case {"authority": names}:
             return get_text_list([str(policies.Authority(name).words) for name in names], _t("and"))
+        case {"anyone": these}:
+            return get_text_list([actors.Actor.parse(by).shown for by in these], _t("or")) or _t("Nobody here yet")
+        case dict() if len(value) == 1 and (kind := next(iter(value))) in _SHOWN_BY:
+            return _SHOWN_BY[kind](value[kind])
         case str():
             return actors.said(value)
     return value

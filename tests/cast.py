@@ -58,6 +58,10 @@ def administrator() -> User:
     return found
 
 
+def other_administrator() -> User:
+    return user("abel", "Abel", "Andrade", of=team(), role=Role.ADMINISTRATOR)
+
+
 def pipeline() -> Pipeline:
     """New, Proposal (stuck after 7 days), Negotiation (no contact), Won, Lost."""
     found = Pipeline.objects.filter(name="Sales").first()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conflicts.models import AuthorityLevel
 from conflicts.outcomes import Outcome
 from crm.models import Activity, Company, Consent, Contact, ContactPoint, Opportunity, Product, Task, User
 from tests import cast
@@ -27,6 +28,7 @@ class World:
     task: Task = field(init=False)
     point: ContactPoint = field(init=False)
     product: Product = field(init=False)
+    level: AuthorityLevel = field(init=False)
 
     def __post_init__(self) -> None:
         made = cast.propose("company.create", by=self.alice, name="Cold Chain Ltd", location="Natal")
@@ -35,6 +37,8 @@ class World:
         self.point = self.contact.points.get()
         made = cast.propose("product.create", by=cast.manager(), name="PT-1000", series="A", currency="BRL")
         self.product = Product.objects.get(pk=made.subject.pk)  # type: ignore[union-attr]
+        made = cast.propose("authority.create", by=cast.administrator(), role="manager", amount="1000", currency="BRL")
+        self.level = AuthorityLevel.objects.get(pk=made.subject.pk)  # type: ignore[union-attr]
         self.deal = cast.deal(amount="100", company=self.company.pk)
         cast.propose("opportunity.plan_task", self.deal, by=self.alice, title="Send the offer", due_on=cast.MONDAY)
         self.deal.refresh_from_db()
@@ -331,6 +335,12 @@ def task_of(w: World) -> Values:
 
 
 DEEDS: dict[str, Deed] = {
+    "authority.edit": Deed(
+        subject="level",
+        by=cast.administrator,
+        params=lambda w: {"amount": "5000"},
+        clash=lambda w: w.before("authority.edit", "level", by=cast.other_administrator(), amount="7000"),
+    ),
     "company.edit": Deed(
         subject="company", params=lambda w: {"location": "Recife"}, clash=bob_edits("company", location="Fortaleza")
     ),

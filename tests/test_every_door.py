@@ -127,10 +127,10 @@ def test_an_action_whose_ground_has_moved_is_not_applied(name: str) -> None:
 def test_an_action_on_an_old_version_is_never_applied_without_a_word(name: str) -> None:
     """Something else has moved: it may be done on the newer version, and then it says so and leaves a record."""
     world, read = prepared(name)
-    elsewhere = {"deal": "tags", "company": "tags", "contact": "tags", "product": "price"}[DEEDS[name].subject]
-    value: Any = "7" if elsewhere == "price" else ["moved"]
-    kind = {"deal": "opportunity"}.get(DEEDS[name].subject, DEEDS[name].subject)
-    by = cast.administrator() if kind == "product" else None
+    elsewhere = {"product": "price", "level": "note"}.get(DEEDS[name].subject, "tags")
+    value: Any = {"price": "7", "note": "moved"}.get(elsewhere, ["moved"])
+    kind = {"deal": "opportunity", "level": "authority"}.get(DEEDS[name].subject, DEEDS[name].subject)
+    by = cast.administrator() if kind in ("product", "authority") else None
     world.before(f"{kind}.edit", DEEDS[name].subject, by=by, **{elsewhere: value})
 
     outcome = gate.commit(deed(name, world, read))

@@ -75,6 +75,19 @@ class Conflict(models.Model):
     next_step = models.JSONField(_("next step"), default=dict)
     """Sentence.as_json()"""
 
+    revision = models.PositiveIntegerField(_("revision"), default=1)
+    """Rises with each decision about it: a decision names the one it was shown."""
+    level = models.PositiveSmallIntegerField(_("moved up"), default=0)
+    """How often its deadline has passed and it went to the next authority (conflicts/escalation.py)."""
+    escalated_at = models.DateTimeField(_("moved up at"), null=True, blank=True)
+    amount = models.DecimalField(_("amount"), max_digits=14, decimal_places=2, null=True, blank=True)
+    """What is at stake: the larger of the one in force and the one that was meant (conflicts/review.py)."""
+    currency = models.CharField(_("currency"), max_length=3, blank=True)
+    team_key = models.BigIntegerField(_("team"), null=True, blank=True)
+    """Key of the team whose record it is, as it was when this was opened: for a list that joins nothing."""
+    needs = models.JSONField(_("authority needed"), default=dict, blank=True)
+    """{} for none, else of "amount", "currency", "discount", "legal" those that count (conflicts/review.py)."""
+
     opened_at = models.DateTimeField(_("opened"), db_default=Now())
     closed_at = models.DateTimeField(_("closed"), null=True, blank=True)
     closed_by = models.CharField(_("closed by"), max_length=200, blank=True)
@@ -93,8 +106,13 @@ class Conflict(models.Model):
             models.Index(fields=["-opened_at"], name="conflict_newest"),
             models.Index(fields=["key"], name="conflict_of_key", condition=~models.Q(key="")),
             models.Index(
-                fields=["deadline"],
+                fields=["deadline", "id"],
                 name="conflict_waiting",
+                condition=models.Q(closed_at=None),
+            ),
+            models.Index(
+                fields=["team_key", "deadline", "id"],
+                name="conflict_waiting_by_team",
                 condition=models.Q(closed_at=None),
             ),
         ]

@@ -11,7 +11,7 @@ import pytest
 from django.db import DatabaseError, connection, models, transaction
 
 from conflicts.checks import guarded_models
-from conflicts.models import ChildModel, VersionedModel
+from conflicts.models import AuthorityLevel, ChildModel, Conflict, Decision, VersionedModel
 from crm.models import (
     Activity,
     Company,
@@ -32,10 +32,12 @@ CHILDREN: list[type[ChildModel]] = [m for m in guarded_models() if issubclass(m,
 
 TEXT: dict[type[models.Model], str] = {
     Activity: "text",
+    AuthorityLevel: "note",
     Company: "sector",
     Consent: "source",
     Contact: "job_title",
     ContactPoint: "label",
+    Decision: "note",
     Opportunity: "decision",
     Participant: "role",
     Pipeline: "name",
@@ -52,6 +54,8 @@ def build() -> None:
         cast.propose("company.create", by=cast.alice(), name=name)
     for name in ("PT-1000", "PT-2000"):
         cast.propose("product.create", by=cast.manager(), name=name, currency="BRL")
+    for role in ("salesperson", "manager"):
+        cast.propose("authority.create", by=cast.administrator(), role=role, amount="1000", currency="BRL")
     address = {"kind": "email", "value": "rui@example.org"}
     person = cast.contact("Rui Amaro", addresses=[address])
     cast.propose("contact.state_consent", person, by=cast.alice(), channel="email", status="granted", source="form")
@@ -61,6 +65,11 @@ def build() -> None:
     busy.refresh_from_db()
     cast.propose("opportunity.log", busy, by=cast.alice(), kind="note", text="Asked for a price")
     with transaction.atomic():
+        for reason in ("still_right", "agreed"):
+            record = Conflict.objects.create(
+                action="opportunity.edit", rule=reason, sentence={"code": "gone", "facts": {}}
+            )
+            Decision.objects.create(conflict=record, kind="drop", reason=reason, revision=1)
         busy.refresh_from_db()
         busy.save()
         Participant.objects.create(opportunity=busy, contact=person)
