@@ -27,6 +27,9 @@ WHOLE = (
     "takes_part_already",
     "takes_no_part",
     "left_already",
+    "granted_to_see",
+    "nobody_to_give_it_to",
+    "task_same_owner",
 )
 """These say themselves what did not happen."""
 
@@ -63,6 +66,11 @@ sentences.register(
         "takes_part_already": _("This contact takes part in the deal already. Nothing was written."),
         "takes_no_part": _("This contact takes no part in the deal. Nothing was written."),
         "left_already": _("This contact was taken out of the deal already. Nothing was written."),
+        "granted_to_see": _(
+            "You were given sight of the deals of {team}, not leave to change them. Nothing was written."
+        ),
+        "nobody_to_give_it_to": _("There is nobody of that name here any more. Nothing was written."),
+        "task_same_owner": _("This task is theirs already. Nothing was written."),
         "task_not_added": _("The task was not added; nobody was contacted."),
         "deal_not_changed": _("The deal was not changed."),
         # What an action asks for that is no field of its subject: named where the review queue shows what was meant.

@@ -1,4 +1,6 @@
-"""What can be done to the tasks of a deal: plan, follow up (the agents' way to plan), complete, move, cancel, claim."""
+"""What can be done to the tasks of a deal: plan, follow up (the agents' way to plan), complete, move, cancel, claim,
+reassign. A task that a person took is that person's: no agent ends it, moves it or gives it to somebody else.
+"""
 
 import datetime as dt
 from typing import Literal
@@ -10,9 +12,9 @@ from conflicts.actors import Kind
 from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.sentences import Sentence, actor, date
 from conflicts.work import Work
-from crm.actions.fields import Key, Name, Params
+from crm.actions.fields import Key, Name, Params, RequiredKey
 from crm.clock import today_for
-from crm.models import Consent, Contact, Opportunity, Task
+from crm.models import Consent, Contact, Opportunity, Task, User
 from crm.models.contact import Channel, ConsentStatus
 from crm.models.task import TaskKind, TaskState
 from crm.next_steps import load_open_tasks, recalculate
@@ -164,6 +166,28 @@ def _claim(work: Work) -> None:
     work.change(_task(work), claimed_by_id=int(work.by.key))
 
 
+class Reassign(OneTask):
+    owner: RequiredKey
+
+
+def _check_reassign(work: Work) -> None:
+    task = _task(work)
+    theirs = [c for c in work.moved if c.aspect == Task.aspect and c.old == work.params.task]
+    if theirs:
+        raise Clash("task_changed", who=actor(theirs[-1].by))
+    if task.owner_id == work.params.owner:
+        raise GoalMet("task_same_owner")
+    if not User.objects.filter(pk=work.params.owner, is_active=True).exists():
+        raise RuleBroken("nobody_to_give_it_to")
+
+
+def _reassign(work: Work) -> None:
+    """A colleague who hands on what somebody had taken hands on the taking, too."""
+    task = _task(work)
+    claimed = {"claimed_by_id": None} if task.claimed_by_id not in (None, work.params.owner) else {}
+    work.change(task, owner_id=work.params.owner, **claimed)
+
+
 class Reopen(OneTask):
     pass
 
@@ -209,6 +233,7 @@ for name, params, words, check, apply in (
     ("cancel_task", OneTask, _("Cancel a task"), _check_task, _cancel),
     ("reschedule_task", Reschedule, _("Move a task"), _check_reschedule, _reschedule),
     ("claim_task", OneTask, _("Take a task"), _check_claim, _claim),
+    ("reassign_task", Reassign, _("Give a task to somebody"), _check_reassign, _reassign),
     ("reopen_task", Reopen, _("Reopen a task"), lambda work: None, _reopen),
 ):
     register(

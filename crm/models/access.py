@@ -64,7 +64,13 @@ class AccessQuerySet(models.QuerySet["AccessRequest"]):
         return self.filter(state=AccessState.GRANTED, expires_at__gt=Now())
 
     def of(self, user: User) -> "AccessQuerySet":
+        """What this person was granted and has now."""
         return self.in_force().filter(person=user.pk)
+
+    def about(self, deal: Any) -> "AccessQuerySet":
+        """Those that open this deal."""
+        team = models.Q(kind=AccessKind.TEAM, team__isnull=False, team=deal.team_id)
+        return self.filter(team | models.Q(kind=AccessKind.COMPANY, company__isnull=False, company=deal.company_id))
 
 
 @tracked

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import Authority, MergePolicy, Rule
+from crm.models.access import AccessKind, AccessRequest
 from crm.models.user import User
 
 
@@ -42,10 +43,16 @@ class NextStep(models.TextChoices):
 
 class OpportunityQuerySet(models.QuerySet["Opportunity"]):
     def visible_to(self, user: User) -> "OpportunityQuerySet":
-        """Those of the person's team, and those of nobody's team; administrators see all."""
+        """Those of the person's team, of nobody's team, and what was granted; administrators see all."""
         if user.sees_everything:
             return self
-        return self.filter(models.Q(team=None) | models.Q(team=user.team_id))
+        granted = AccessRequest.objects.of(user)
+        return self.filter(
+            models.Q(team=None)
+            | models.Q(team=user.team_id)
+            | models.Q(team__in=granted.filter(kind=AccessKind.TEAM).values("team"))
+            | models.Q(company__in=granted.filter(kind=AccessKind.COMPANY).values("company"))
+        )
 
     def open(self) -> "OpportunityQuerySet":
         return self.filter(status=Status.OPEN)

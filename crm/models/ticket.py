@@ -102,6 +102,7 @@ class Ticket(VersionedModel):
             "customer_wrote_at": Rule.LATEST,
         },
         exclusive=frozenset({TicketState.CLOSED}),
+        terminal=frozenset({TicketState.CLOSED}),
         voids_approval=frozenset({"state", "claimed_by", "assignee", "customer_wrote_at"}),
         demands_reread=frozenset({"claimed_by", "customer_wrote_at"}),
     )
