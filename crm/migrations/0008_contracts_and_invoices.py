@@ -947,7 +947,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("state__in", ["approved", "signed"]), _negated=True),
-                    models.Q(("approved__isnull", False), ("approved", models.F("document"))),
+                    models.Q(("approved", models.F("document")), ("approved__isnull", False)),
                     _connector="OR",
                 ),
                 name="contract_approved_in_force",

@@ -18,6 +18,7 @@ from conflicts.actors import Actor
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import Authority, MergePolicy, Rule
+from crm.models.moves import MoveGuard
 from crm.models.user import User
 
 
@@ -124,13 +125,7 @@ class Contract(VersionedModel):
     class Meta:
         verbose_name = _("contract")
         verbose_name_plural = _("contracts")
-        triggers = [
-            pgtrigger.FSM(
-                name="moves",
-                field="state",
-                transitions=[(str(old), str(new)) for old, after in TRANSITIONS.items() for new in sorted(after)],
-            )
-        ]
+        triggers = [MoveGuard(field="state", table=TRANSITIONS)]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(discount__gte=0, discount__lte=100), name="contract_discount_is_a_share"

@@ -6,9 +6,7 @@ whoever writes it: a paid one never goes to collection. `state`, `owed` and `due
 Next in the flow: `crm/actions/invoices.py`.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
@@ -19,6 +17,7 @@ from django.utils.translation import gettext_noop
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import Authority, MergePolicy, Rule
+from crm.models.moves import MoveGuard
 from crm.models.user import User
 
 
@@ -97,11 +96,6 @@ class InvoiceQuerySet(models.QuerySet["Invoice"]):
         return self.filter(models.Q(team=None) | models.Q(team=user.team_id))
 
 
-def _moves(table: Mapping[Any, frozenset[Any]]) -> list[tuple[str, str]]:
-    """A table as the database's own guard of moves takes it."""
-    return [(str(old), str(new)) for old, after in table.items() for new in sorted(after)]
-
-
 @tracked
 class Invoice(VersionedModel):
     name = models.CharField(_("number"), max_length=60)
@@ -174,7 +168,7 @@ class Invoice(VersionedModel):
     class Meta:
         verbose_name = _("invoice")
         verbose_name_plural = _("invoices")
-        triggers = [pgtrigger.FSM(name="moves", field="state", transitions=_moves(TRANSITIONS))]
+        triggers = [MoveGuard(field="state", table=TRANSITIONS)]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(amount__gt=0, owed__gte=0, owed__lte=models.F("amount")),
@@ -224,7 +218,7 @@ class Installment(ChildModel):
         verbose_name_plural = _("installments")
         ordering = ["number"]
         triggers = [
-            pgtrigger.FSM(name="moves", field="state", transitions=_moves(INSTALLMENT_MOVES)),
+            MoveGuard(field="state", table=INSTALLMENT_MOVES),
             pgtrigger.ReadOnly(name="kept", fields=["number", "amount"]),
         ]
         constraints = [
@@ -276,7 +270,7 @@ class Payment(ChildModel):
         verbose_name_plural = _("payments")
         ordering = ["-at", "-id"]
         triggers = [
-            pgtrigger.FSM(name="moves", field="state", transitions=_moves(PAYMENT_MOVES)),
+            MoveGuard(field="state", table=PAYMENT_MOVES),
             pgtrigger.ReadOnly(name="kept", fields=["provider", "provider_key", "amount", "at"]),
         ]
         constraints = [
