@@ -31,6 +31,8 @@ class Entry:
     daily: bool = False
     """Stands on the phone's bar; the others are in its sheet."""
     managers: bool = False
+    office: bool = False
+    """Stands in the quiet group below the others."""
     rooms: tuple[str, ...] = ()
     """Beginnings of the URL names that belong to it."""
 
@@ -55,6 +57,11 @@ ENTRIES = (
         icon="merge",
         managers=True,
     ),
+    Entry(name="contracts", url_name="contracts", label=_("Contracts"), icon="file", office=True, rooms=("contract",)),
+    Entry(name="invoices", url_name="invoices", label=_("Invoices"), icon="bill", office=True, rooms=("invoice",)),
+    Entry(name="tickets", url_name="tickets", label=_("Tickets"), icon="ticket", office=True, rooms=("ticket",)),
+    Entry(name="stock", url_name="stock", label=_("Stock"), icon="box", office=True, rooms=("stock",)),
+    Entry(name="access", url_name="access", label=_("Access"), icon="shield", office=True, rooms=("access",)),
 )
 
 
@@ -70,12 +77,13 @@ def shell(request: HttpRequest) -> dict[str, Any]:
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """`{"daily": [...], "rest": [...]}`, each with label, icon, url, count, whether the viewer is there."""
+    """`{"daily": [...], "rest": [...], "office": [...]}`: label, icon, url, count, whether the viewer is there."""
     entries = list(_entries(request))
     return {
         "saved": [view for views in slots.filled("nav.saved", request) for view in views],
         "daily": [entry for entry in entries if entry["daily"]],
-        "rest": [entry for entry in entries if not entry["daily"]],
+        "rest": [entry for entry in entries if not entry["daily"] and not entry["office"]],
+        "office": [entry for entry in entries if entry["office"]],
     }
 
 
@@ -98,6 +106,7 @@ def _entries(request: HttpRequest) -> Iterator[dict[str, Any]]:
             "icon": entry.icon,
             "url": url,
             "daily": entry.daily,
+            "office": entry.office,
             "count": counts.get(entry.name, 0),
             "current": bool(entry.rooms) and here.startswith(entry.rooms),
         }
