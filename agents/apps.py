@@ -9,4 +9,5 @@ class AgentsConfig(AppConfig):
     verbose_name = _("Agents")
 
     def ready(self) -> None:
-        from agents import sentences, slots  # noqa: F401 - registers sentences, and fills the slots of the pages
+        # Registers sentences, fills the slots of the pages, and listens for take-overs and for what is due.
+        from agents import sentences, slots, takeover, turns  # noqa: F401

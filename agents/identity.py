@@ -6,6 +6,7 @@ from conflicts import actors
 from conflicts.actors import Actor
 
 FOLLOW_UP = actors.agent("follow-up", "Follow-up agent", words=_("Follow-up agent"))
+REPLY = actors.agent("reply", "Reply agent", words=_("Reply agent"))
 
 
 def short_name(actor: Actor) -> str:

@@ -125,4 +125,10 @@ TOLD = {
     "line.approved": _("approved the suggestion: {what}"),
 }
 
-sentences.register(GATES | RULES | CARD | TOLD)
+TURNS = {
+    "turn.taken_over": _("{who} took the conversation over. The draft was dropped; the customer got no word of it."),
+    "turn.failed": _("No answer could be written ({error}). It is tried again; nothing was sent."),
+    "suggestion.taken_over": _("{who} is writing with the customer. The suggestion was closed; nothing was sent."),
+}
+
+sentences.register(GATES | RULES | CARD | TOLD | TURNS)

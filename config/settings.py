@@ -163,6 +163,9 @@ VIGENTE_RESTORE_SECONDS = env.integer("VIGENTE_RESTORE_SECONDS", default=10, lea
 # A turn of a conversation holds its lease while the model answers: conflicts/checks.py says how long that must be.
 VIGENTE_TURN_SECONDS = env.integer("VIGENTE_TURN_SECONDS", default=90, least=1, most=600)
 VIGENTE_MODEL_TIMEOUT = env.integer("VIGENTE_MODEL_TIMEOUT", default=30, least=1, most=240)
+# Who writes the agent's answers (agents/responders/port.py), and how often workers look for due ones.
+VIGENTE_RESPONDER = env.text("VIGENTE_RESPONDER", default="agents.responders.embedded.Embedded")
+VIGENTE_TURN_ROUND_SECONDS = env.integer("VIGENTE_TURN_ROUND_SECONDS", default=1, least=1, most=30)
 
 # How often, per name (conflicts/limits.py): a language model, an outside service, a channel and contact.
 VIGENTE_LIMITS = {

@@ -10,7 +10,7 @@ class CrmConfig(AppConfig):
 
     def ready(self) -> None:
         # Registers actions, words, what runs out, the live bus and the desk of the review queue.
-        from crm import (  # noqa: F401  # noqa: F401
+        from crm import (  # noqa: F401
             actions,
             authority,
             consent_jobs,
@@ -21,3 +21,4 @@ class CrmConfig(AppConfig):
             sentences_governed,
             sentences_papers,
         )
+        from crm.channels import webchat  # noqa: F401 - registers itself

@@ -77,3 +77,27 @@ _DUE = """
 def turn_key(conversation: int) -> str:
     """The key of the lease under which one conversation is answered."""
     return f"turn:{conversation}"
+
+
+def seconds_left(conversations: Sequence[int]) -> dict[int, float]:
+    """Seconds until each is due (0 where it is due already), without those for which nothing is to be answered."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT conversation_id, greatest(extract(epoch FROM due_at - clock_timestamp()), 0)::float"
+            " FROM crm_replytimer WHERE conversation_id = ANY(%s) AND due_at IS NOT NULL",
+            [list(conversations)],
+        )
+        return dict(cursor.fetchall())
+
+
+def idle(*, limit: int) -> list[int]:
+    """Open conversations of a person who has given no sign for longer than the channel's limit, longest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.id FROM crm_conversation c JOIN crm_channelaccount a ON a.id = c.account_id"
+            " WHERE c.owner_kind = 'person' AND c.status = 'open' AND a.give_back_minutes IS NOT NULL AND a.active"
+            " AND c.last_human_at <= clock_timestamp() - make_interval(mins => a.give_back_minutes)"
+            " ORDER BY c.last_human_at LIMIT %s",
+            [limit],
+        )
+        return [pk for (pk,) in cursor.fetchall()]

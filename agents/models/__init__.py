@@ -3,6 +3,7 @@
 from agents.models.autonomy import AutonomyPolicy, Mode
 from agents.models.recommendation import DeclineReason, Recommendation, RecommendationState
 from agents.models.sweep import SweepRun, Verdict
+from agents.models.turn import Turn, TurnState
 
 __all__ = [
     "AutonomyPolicy",
@@ -11,5 +12,7 @@ __all__ = [
     "Recommendation",
     "RecommendationState",
     "SweepRun",
+    "Turn",
+    "TurnState",
     "Verdict",
 ]

@@ -1,0 +1,194 @@
+"""Replies: one turn of a conversation, from a due timer to an answer that is queued, or a draft that is dropped.
+
+Guarantees one answer per burst; none that is older than the customer's last message; none over a person; and none by a
+worker whose lease ran out. In this order:
+
+    lease      compare-and-swap on the conversation's turn, longer than the model may take; a worker that dies frees it
+    look       counter, epoch and all pending messages, read once
+    generate   once, for all of them together, outside any transaction
+    commit     the gate, with the lease: counter, epoch and fencing token compared on the locked row that receiving
+               also writes; the draft is queued, or dropped and kept with its reason, and the timer armed again
+
+After two drops in a row the third answer goes out for what it saw (crm/actions/conversation_outbound.py). A failed or
+empty turn moves no watermark; after several in a row a person gets the conversation. Next in the flow:
+`conflicts/outbox.py`, then `crm/channels/sending.py`.
+"""
+
+import logging
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from agents import prompts
+from agents.identity import REPLY
+from agents.models import Turn, TurnState
+from agents.responders.port import Answer, Responder
+from conflicts import gate, leases, limits
+from conflicts.clock import ClockTimestamp
+from conflicts.leases import Busy, Grant
+from conflicts.outcomes import Outcome, Result
+from conflicts.proposals import Proposal, Read
+from conflicts.sentences import Sentence
+from crm import contacting, timers
+from crm.actions.conversation_outbound import MOST_DROPS
+from crm.models import Conversation, ReplyTimer
+
+logger = logging.getLogger(__name__)
+
+MOST_FAILURES = 3
+"""Turns in a row that may fail before a person gets the conversation."""
+
+PAUSE = 5.0
+"""Seconds before a failed turn is tried again; doubled each time."""
+
+
+class End(StrEnum):
+    NOT_DUE = "not_due"
+    BUSY = "busy"
+    WAITS = "waits"
+    """The model may not be asked now."""
+    QUEUED = "queued"
+    SUPERSEDED = "superseded"
+    HANDED_OVER = "handed_over"
+    FAILED = "failed"
+
+
+def responder() -> Responder:
+    """The one that the settings name. Raises ImportError for a name that is none (checked at the start)."""
+    found: Responder = import_string(settings.VIGENTE_RESPONDER)()
+    return found
+
+
+def take_turn(conversation: int, *, responder: Responder | None = None) -> End:
+    """Answer what is pending in this conversation, if it is due. Safe to be called by anybody, any number of times."""
+    if not ReplyTimer.objects.filter(pk=conversation, due_at__lte=ClockTimestamp()).exists():
+        return End.NOT_DUE
+    writer = responder or globals()["responder"]()
+    with leases.holding(
+        timers.turn_key(conversation),
+        by=REPLY,
+        unit=f"conversation:{conversation}",
+        reason="answers the customer",
+        seconds=float(settings.VIGENTE_TURN_SECONDS),
+    ) as grant:
+        if isinstance(grant, Busy):
+            return End.BUSY
+        return _turn(conversation, grant, writer)
+
+
+def _turn(pk: int, grant: Grant, writer: Responder) -> End:
+    timer = ReplyTimer.objects.filter(pk=pk, due_at__lte=ClockTimestamp()).first()
+    if timer is None:
+        return End.NOT_DUE  # whoever had the lease before us has answered
+    conversation = prompts.load(pk)
+    if not conversation.is_agents or conversation.unanswered <= 0:
+        timers.arm([pk])
+        return End.NOT_DUE
+    room = limits.of_model(writer.name, by=REPLY)
+    if not room:
+        timers.arm([pk], not_before=max(room.retry_after, 1.0))
+        return End.WAITS
+    turn = Turn.objects.create(
+        conversation=conversation,
+        counter=conversation.inbound_count,
+        answered=conversation.answered_count,
+        epoch=conversation.owner_epoch,
+        fence=grant.claim.fence,
+        final=timer.drops >= MOST_DROPS,
+        responder=writer.name,
+    )
+    if timer.failures >= MOST_FAILURES:
+        answer = Answer(hand_over="failed")
+    elif contacting.why_not(conversation, conversation.contact, now=turn.started_at):
+        answer = Answer(hand_over="forbidden")
+    else:
+        try:
+            answer = _written(writer.answer(prompts.prompt_of(conversation, now=turn.started_at)))
+        except Exception as error:  # whatever it was: the turn is tried again, or a person gets the conversation
+            logger.warning("Turn %s failed.", turn, exc_info=True)
+            return _failed(turn, timer, error)
+    if grant.must_stop:
+        # Two thirds of the time are over: another may be about to take the conversation. Nothing is begun any more.
+        return _failed(turn, timer, TimeoutError("the model took too long"))
+    turn.text, turn.facts, turn.calls = answer.text, dict(answer.facts), answer.calls
+    return _commit(turn, grant, answer, read=conversation)
+
+
+def _written(answer: Answer) -> Answer:
+    """Raises ValueError for an answer without words: it has answered nothing, and moves no watermark."""
+    if not answer.hand_over and not answer.text.strip():
+        raise ValueError("the answer is empty")
+    return answer
+
+
+def _commit(turn: Turn, grant: Grant, answer: Answer, *, read: Conversation) -> End:
+    ends: list[End] = []
+
+    def settle(pairs: Sequence[tuple[Proposal, Outcome]]) -> None:
+        [(_, outcome)] = pairs
+        ends.append(_settle(turn, outcome, handed_over=bool(answer.hand_over)))
+
+    params: dict[str, Any] = {"counter": turn.counter, "epoch": turn.epoch}
+    if answer.hand_over:
+        action, params = "conversation.hand_over", {**params, "reason": answer.hand_over}
+    else:
+        action, params = "conversation.reply", {**params, "text": answer.text, "final": turn.final}
+    gate.commit(
+        Proposal(
+            action=action,
+            by=REPLY,
+            basis=(Read.of(read),),
+            params=params,
+            # Of the unit of work: these messages, under this owner. A repetition gets the first answer.
+            key=f"{action.partition('.')[2]}:{turn.conversation_id}:{turn.epoch}:{turn.counter}",
+            lease=grant.claim,
+            source=f"turn:{turn.pk}",
+        ),
+        settle=settle,
+    )
+    return ends[-1]
+
+
+def _settle(turn: Turn, outcome: Outcome, *, handed_over: bool) -> End:
+    """How the turn ended, with the timer, in the gate's transaction."""
+    settled = outcome.settled
+    if settled.done:
+        state = TurnState.HANDED_OVER if handed_over else TurnState.QUEUED
+        timers.arm([turn.conversation_id], drops=0, failures=0)
+    elif settled.result is Result.SUPERSEDED:
+        state = TurnState.SUPERSEDED
+        wrote_on = settled.sentence is not None and settled.sentence.code == "reply.customer_wrote_again"
+        drops = ReplyTimer.objects.values_list("drops", flat=True).get(pk=turn.conversation_id) + 1 if wrote_on else 0
+        timers.arm([turn.conversation_id], drops=drops)
+    elif settled.state == "lease_expired":
+        # Somebody else has the conversation, or will: this one has nothing more to say, not even about the timer.
+        state = TurnState.SUPERSEDED
+    else:
+        state = TurnState.FAILED
+        failures = ReplyTimer.objects.values_list("failures", flat=True).get(pk=turn.conversation_id) + 1
+        timers.arm([turn.conversation_id], failures=failures, not_before=PAUSE)
+    _end(turn, state, settled.sentence, record=outcome.record)
+    return End(state.value)
+
+
+def _failed(turn: Turn, timer: ReplyTimer, error: Exception) -> End:
+    """The watermark stays where it is. Tried again after a pause; after several times in a row a person answers."""
+    failures = timer.failures + 1
+    pause = PAUSE * 2 ** (failures - 1) if failures < MOST_FAILURES else 0.0
+    timers.arm([turn.conversation_id], failures=failures, not_before=pause)
+    _end(turn, TurnState.FAILED, Sentence("turn.failed", {"error": type(error).__name__}))
+    return End.FAILED
+
+
+def _end(turn: Turn, state: TurnState, why: Sentence | None, *, record: int | None = None) -> None:
+    mine = Turn.objects.filter(pk=turn.pk)
+    draft = {"text": turn.text, "facts": turn.facts, "calls": turn.calls}
+    ended = mine.filter(state=TurnState.RUNNING).update(
+        **draft, state=state, reason=why.as_json() if why else {}, record=record, ended_at=ClockTimestamp()
+    )
+    if not ended:
+        # A person took over while it was written (agents/takeover.py) and said why; the draft is kept as evidence.
+        mine.update(**draft)

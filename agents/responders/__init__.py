@@ -1,0 +1,1 @@
+"""Responders: who writes an answer. One port, `port.py`; `embedded.py` is the default, without any network."""
