@@ -19,7 +19,7 @@ from django.db import connection
 
 from agents import execution, recommendations, rights, states
 from config.lab import scratch, world
-from conflicts import actions, guard, judging, leases, ledger, reading, records, writing
+from conflicts import actions, guard, judging, leases, ledger, policing, reading, records, writing
 from conflicts.merging import Merged
 
 
@@ -133,6 +133,37 @@ def without_index(name: str) -> Iterator[None]:
         finally:
             world.empty()  # what it would not allow may lie there by now
             cursor.execute(found[0])
+
+
+@contextmanager
+def without_constraint(table: str, name: str) -> Iterator[None]:
+    quote = connection.ops.quote_name
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = %s", [name])
+        found = cursor.fetchone()
+        if found is None:
+            raise DoesNotFit(f"There is no constraint {name}.")
+        cursor.execute(f"ALTER TABLE {quote(table)} DROP CONSTRAINT {quote(name)}")
+        try:
+            yield
+        finally:
+            world.empty()  # what it would not allow may lie there by now
+            cursor.execute(f"ALTER TABLE {quote(table)} ADD CONSTRAINT {quote(name)} {found[0]}")
+
+
+@contextmanager
+def unpromised() -> Iterator[None]:
+    """The second line cannot be seen while the first holds: both are taken out."""
+    with unruled("stock.reserve"), without_constraint("crm_stockitem", "promised_is_on_hand"):
+        yield
+
+
+@contextmanager
+def unclaimed() -> Iterator[None]:
+    """Behind the rule stand the policy's demand to read again, and the merge of a state that two have changed."""
+    behind = put(judging, "merge", lambda *, proposed, **more: Merged(proposed))
+    with unruled("ticket.move"), put(policing, "reread", lambda work: None), behind:
+        yield
 
 
 _JUDGE = partial(rewritten, judging)
@@ -262,6 +293,30 @@ MUTANTS = [
         takes_out="the question whether the goal is met already",
         out=partial(unruled, "opportunity.follow_up"),
         lost=("two_agents_see_no_follow_up",),
+    ),
+    Mutant(
+        name="one_unit_one_promise",
+        takes_out="the rule, and the database's own, that no unit is promised twice",
+        out=unpromised,
+        lost=("last_unit_promised_twice",),
+    ),
+    Mutant(
+        name="still_free",
+        takes_out="the question whether the next ticket is free still",
+        out=partial(unruled, "ticket.take_next"),
+        lost=("take_next_ticket_twice",),
+    ),
+    Mutant(
+        name="claimed_by_a_person",
+        takes_out="the rule that agents leave alone what a person took, with what stands behind it",
+        out=unclaimed,
+        lost=("agent_closes_claimed_ticket",),
+    ),
+    Mutant(
+        name="examined_content",
+        takes_out="the comparison of what is granted with what was examined",
+        out=partial(unruled, "access.grant"),
+        lost=("access_granted_on_old_version",),
     ),
     Mutant(
         name="evidence",

@@ -9,4 +9,5 @@ import config.lab.scenarios.messages
 import config.lab.scenarios.people_meet
 import config.lab.scenarios.processes
 import config.lab.scenarios.queue
-import config.lab.scenarios.suggestions  # noqa: F401
+import config.lab.scenarios.suggestions
+import config.lab.scenarios.tickets_stock_access  # noqa: F401
