@@ -94,7 +94,7 @@ def _hear(account: ChannelAccount, event: Echo) -> Taken:
     outcome = gate.commit(
         Proposal(
             action="conversation.echo",
-            by=actors.integration(f"phone:{account.pk}", "Phone"),
+            by=actors.integration(f"phone-{account.pk}", "Phone"),
             basis=(Read.unread(Ref("crm.conversation", conversation)),),
             params={
                 "provider_id": event.provider_id,
@@ -219,7 +219,7 @@ def _contact_of(account: ChannelAccount, event: Incoming) -> int:
 
 
 def channel_actor(account: ChannelAccount) -> Actor:
-    return actors.integration(f"channel:{account.pk}", account.name)
+    return actors.integration(f"channel-{account.pk}", account.name)
 
 
 def _peer(event: Incoming) -> str:

@@ -19,7 +19,8 @@ _ARM = """
                 WHEN c.inbound_count - c.answered_count >= a.flush_at THEN clock_timestamp()
                 ELSE greatest(least(c.last_inbound_at + make_interval(secs => a.quiet_seconds),
                                     c.waiting_since + make_interval(secs => a.cap_seconds)),
-                              clock_timestamp() + make_interval(secs => %(not_before)s)) END,
+                              CASE WHEN %(not_before)s > 0
+                                   THEN clock_timestamp() + make_interval(secs => %(not_before)s) END) END,
            coalesce(%(drops)s, 0), coalesce(%(failures)s, 0)
       FROM crm_conversation c JOIN crm_channelaccount a ON a.id = c.account_id
      WHERE c.id = ANY(%(ids)s)
