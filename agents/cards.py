@@ -12,10 +12,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agents import freshness, loading, rights
+from agents import content, freshness, loading, rights
 from agents.exceptions import NotPossible
 from agents.freshness import Freshness
-from agents.identity import short_name
 from agents.models import DeclineReason, Recommendation
 from agents.states import State
 from conflicts import actors
@@ -33,6 +32,8 @@ class Card:
     recommendation: Recommendation
     freshness: Freshness
     effect: Sentence
+    content: str
+    """Hash of exactly what this reader is shown (agents/content.py): what the yes will be bound to."""
     can_approve: bool
     approve_why: str
     """Why there is no Approve, where the facts are still good."""
@@ -64,7 +65,7 @@ class Card:
 
     @property
     def fingerprint(self) -> str:
-        """Of exactly this content: what the yes will be bound to."""
+        """Of the content alone, whoever reads it: what an edit is bound to."""
         return self.recommendation.proposal().fingerprint
 
     @property
@@ -108,7 +109,8 @@ def _card(one: Recommendation, look: Freshness, *, viewer: User, now: dt.datetim
     return Card(
         recommendation=one,
         freshness=look,
-        effect=_effect(one, viewer),
+        effect=content.effect(one, reader=by),
+        content=content.of(one, reader=by).hash if one.state == State.PROPOSED else "",
         can_approve=look.good and not why,
         approve_why=why if look.good else "",
         can_edit=look.good and rights.can_edit(one, by=by),
@@ -127,12 +129,3 @@ def _snooze_days(today: dt.date) -> list[tuple[dt.date, Any]]:
         (monday, _("Next Monday")),
         (today + dt.timedelta(days=14), _("In two weeks")),
     ]
-
-
-def _effect(one: Recommendation, viewer: User) -> Sentence:
-    if one.action != "opportunity.follow_up":
-        return Sentence("effect.move")
-    owner = one.opportunity.owner
-    if owner is None:
-        return Sentence("effect.task.nobody")
-    return Sentence("effect.task", {"who": _("you") if owner.pk == viewer.pk else short_name(actors.person(owner))})

@@ -1,8 +1,9 @@
 """Carrying a suggestion out, or taking it back, through the gate: its state moves in the gate's own transaction.
 
 Guarantees that the effect and the state "done" are one commit (a crash before it leaves `approved`, which the sweep
-takes up again under the same idempotency key), and that a suggestion which the world has overtaken is closed with the
-gate's evidence, linked to the change that overtook it. Next in the flow: `conflicts/gate.py`.
+takes up again under the same idempotency key), that a yes is used in that commit or is void with its reason, and that
+a suggestion which the world has overtaken is closed with the gate's evidence, linked to the change that overtook it.
+Next in the flow: `conflicts/gate.py`.
 """
 
 import datetime as dt
@@ -11,14 +12,15 @@ from functools import partial
 from itertools import batched
 from typing import Any
 
+from agents import approving
 from agents.exceptions import Overtaken, StillGood
 from agents.identity import FOLLOW_UP
 from agents.models import Recommendation
-from agents.states import State, Told, lost, move
+from agents.states import State, Told, lost, move, told_no
 from conflicts import gate
 from conflicts.models import Conflict
 from conflicts.outcomes import Change, Outcome, Result
-from conflicts.proposals import Approval, Proposal, Read
+from conflicts.proposals import Proposal, Read
 from conflicts.sentences import Sentence
 
 ATTEMPTS = 3
@@ -26,6 +28,8 @@ TRY_AGAIN = frozenset({"busy", "moved"})
 """Nothing was decided: the row was contended. The same wish, under the same key, may be sent again."""
 LOOK_AGAIN = frozenset({"rested_on", "read_again", "approval_void"})
 """What it rested on has moved: not the same wish again, but the deal read again and decided again."""
+ASK_AGAIN = frozenset({"approval_expired", "approval_of_other_rules", "approval_without_right"})
+"""The content stands, the yes does not: it is put to a person again."""
 IN_ONE_GO = 200
 
 
@@ -34,9 +38,9 @@ def carry_out(recommendation: Recommendation, *, now: dt.datetime, last_chance: 
 
     `last_chance`: if the row is still contended, the suggestion ends as failed and its record waits for a person.
     """
-    approval = None
-    if recommendation.decider:
-        approval = Approval(by=recommendation.decider, fingerprint=recommendation.proposal().fingerprint)
+    approval = approving.in_force([recommendation]).get(recommendation.pk)
+    if approval is None and recommendation.state == State.APPROVED:
+        return _without_a_yes(recommendation)
     proposal = recommendation.proposal(approval=approval)
     outcome: Outcome | None = None
     for attempt in range(1, ATTEMPTS + 1):
@@ -50,12 +54,25 @@ def carry_out(recommendation: Recommendation, *, now: dt.datetime, last_chance: 
         _close(outcome.record, now=now, resolution="tried_again")
     assert outcome is not None
     recommendation.refresh_from_db()
-    return _told(recommendation, outcome)
+    return told_of(recommendation, outcome)
 
 
-def _told(recommendation: Recommendation, outcome: Outcome) -> Told:
+def _without_a_yes(recommendation: Recommendation) -> Told:
+    """Approved, it says, and no yes is kept: then nobody said it, and it is asked again."""
+    if not move(recommendation, of=[State.APPROVED], to=State.PROPOSED, decided_by="", decided_at=None):
+        return lost(recommendation)
+    recommendation.refresh_from_db()
+    return told_no(recommendation, Sentence("no.without_a_yes"))
+
+
+def told_of(recommendation: Recommendation, outcome: Outcome) -> Told:
+    """What the person hears; what others changed meanwhile is said, also where it did no harm."""
+    answer = outcome.settled
     done = recommendation.state == State.APPLIED
-    if done:
+    if done and answer.result is Result.REBASED and answer.sentence:
+        facts = {**answer.sentence.facts, "did": str(recommendation.headline)}
+        sentence = Sentence("told.applied.rebased", facts)
+    elif done:
         sentence = Sentence("told.applied", {"what": str(recommendation.headline)})
     elif recommendation.state == State.APPROVED:
         sentence = Sentence("told.busy")
@@ -83,17 +100,20 @@ def ending(outcome: Outcome, *, final: bool = False) -> State:
         return State.APPLIED
     if answer.result is Result.SUPERSEDED or (answer.result is Result.REFUSED and answer.moved):
         return State.SUPERSEDED
+    if _code(answer) in ASK_AGAIN:
+        return State.PROPOSED
     return State.SUPERSEDED if _code(answer) in LOOK_AGAIN and not final else State.FAILED
 
 
 def carry_out_all(
     recommendations: Sequence[Recommendation], *, now: dt.datetime, final: bool = False
 ) -> list[Recommendation]:
-    """As `carry_out` for many that need no yes, in batches. Returns them as they are afterwards."""
+    """As `carry_out` for many, with the yes of each that has one, in batches. Returns them as they are afterwards."""
     for batch in batched(recommendations, IN_ONE_GO):
         settle = settler(batch, now=now, final=final)
+        yes = approving.in_force(batch)
         try:
-            gate.commit_many([recommendation.proposal() for recommendation in batch], settle=settle)
+            gate.commit_many([one.proposal(approval=yes.get(one.pk)) for one in batch], settle=settle)
         except Overtaken:
             for recommendation in batch:  # one of them was decided by a person meanwhile; the others lose nothing
                 carry_out(recommendation, now=now)
@@ -150,19 +170,38 @@ def _settler(
             to = end(outcome)
             if _contended(outcome) and not last:
                 continue  # nothing is decided yet
-            moved = move(recommendation, of=of, to=to, **_traces(recommendation, outcome, to, now))
+            moved = move(
+                recommendation,
+                of=[State.APPROVED] if to is State.PROPOSED else of,
+                to=to,
+                **_traces(recommendation, outcome, to, now),
+            )
             if not moved and outcome.result is not Result.DUPLICATE:
                 # Somebody decided otherwise since we looked: without the state there shall be no effect.
                 raise Overtaken
+            if proposal.approval:
+                _settle_the_yes(recommendation, outcome, used=to is State.APPLIED, now=now)
             if to is State.SUPERSEDED and _code(outcome) in LOOK_AGAIN:
                 # The deal has no open suggestion from here on, so the agent looks again: nobody need decide.
                 _close(outcome.record, now=now, resolution="looked_again")
+            elif to is State.PROPOSED:
+                _close(outcome.record, now=now, resolution="asked_again")
 
     return settle
 
 
+def _settle_the_yes(recommendation: Recommendation, outcome: Outcome, *, used: bool, now: dt.datetime) -> None:
+    if not used:
+        approving.void(recommendation, now=now, why=outcome.settled.sentence)
+    elif not approving.use(recommendation, now=now) and outcome.result is not Result.DUPLICATE:
+        # Used by somebody else, or void since we looked: without the yes there shall be no effect.
+        raise Overtaken
+
+
 def _traces(recommendation: Recommendation, outcome: Outcome, to: State, now: dt.datetime) -> dict[str, Any]:
     answer = outcome.settled
+    if to is State.PROPOSED:
+        return {"decided_by": "", "decided_at": None}
     values: dict[str, Any] = {"outcome": answer.as_json(), "conflict_id": answer.record}
     if to is not State.APPLIED or not recommendation.decided_at:
         values["decided_at"] = now

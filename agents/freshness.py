@@ -71,7 +71,10 @@ def touched(reads: Iterable[Read], snapshot: Snapshot, moved: Mapping[Ref, Seque
         else:
             now = {"blocked": snapshot.contact.blocked} if snapshot.contact else {}
         found |= {name for name, value in read.values.items() if name in now and now[name] != value}
-        found |= read.aspects & {change.aspect for change in moved.get(read.subject, ())}
+        # What the model's policy says of a yes, and of what an agent had read, beyond the read set.
+        policy = read.subject.model.policy
+        ground = read.aspects | policy.voids_approval | policy.demands_reread
+        found |= ground & {change.aspect for change in moved.get(read.subject, ())}
     return frozenset(found)
 
 
@@ -171,7 +174,7 @@ def _verdict(
 ) -> Sentence:
     if gone:
         who = _who(decisive[-1], viewer) if decisive else "-"
-        if "status" in gone:
+        if "status" in gone and snapshot.status != "open":
             return Sentence("stale.closed", {"who": who})
         if "next_step_on" in gone and snapshot.next_step_on and snapshot.next_step_on >= snapshot.today(now):
             step = {"next_step": snapshot.next_step, "day": date(snapshot.next_step_on)}

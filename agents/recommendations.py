@@ -6,47 +6,104 @@ told who was first, and that each step asks the check its button asked (agents/r
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from agents import loading
+from agents import content, freshness, loading
+from agents.approving import give
 from agents.exceptions import NotPossible
-from agents.execution import carry_out, supersede
-from agents.models import DeclineReason, Recommendation
+from agents.execution import carry_out, carry_out_all, supersede, told_of
+from agents.models import ApprovalState, DeclineReason, Recommendation
 from agents.proposing import look_again
 from agents.recommenders.wording import CHANNEL, expiry
 from agents.rights import EDITABLE, check_approve, check_ask_again, check_decline, check_edit, check_snooze
-from agents.states import State, Told, lost, move, told_no
+from agents.states import State, Told, lost, move, told_no, why_not
 from conflicts import actions
 from conflicts.actors import Actor
 from conflicts.exceptions import BadParams
+from conflicts.outcomes import Outcome
 from conflicts.sentences import Sentence, date
 from crm.clock import today_for
 
 SNOOZE_AT_MOST = dt.timedelta(days=183)
 
 
-def approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime, fingerprint: str) -> Told:
-    """A person's yes to exactly what the page showed: kept first, then carried out.
+def approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime, shown: str) -> Told:
+    """A person's yes to exactly what the page showed (Content.hash): kept first, then carried out.
 
     The yes is committed before the gate opens, so a crash between the two loses nothing: the sweep finds `approved`
     and carries it out under the same key. If what it rests on has moved, the yes is void and the agent looks again.
     """
     try:
-        check_approve(recommendation, by=by, now=now, fingerprint=fingerprint)
+        check_approve(recommendation, by=by, now=now, shown=shown)
     except NotPossible as no:
-        return told_no(recommendation, no.sentence)
-    if not move(recommendation, of=[State.PROPOSED], to=State.APPROVED, decided_by=str(by), decided_at=now):
+        return told_no(recommendation, _why_other(recommendation, no.sentence, by=by, now=now))
+    if give(recommendation, by=by, now=now, content=content.of(recommendation, reader=by)) is None:
         return lost(recommendation)  # somebody pressed at the same moment and was first
     recommendation.refresh_from_db()
-    told = carry_out(recommendation, now=now)
-    if told.recommendation.state == State.SUPERSEDED:
-        fresh = look_again(recommendation.opportunity_id, now=now)
-        if isinstance(fresh, Recommendation):
-            return Told(
-                done=False, sentence=told.sentence, recommendation=recommendation, outcome=told.outcome, fresh=fresh
-            )
-    return told
+    return _looked_again(carry_out(recommendation, now=now), now=now)
+
+
+def _looked_again(told: Told, *, now: dt.datetime) -> Told:
+    """A void yes goes back to whoever gave it: with what the agent says now, if it still says anything."""
+    if told.recommendation.state != State.SUPERSEDED:
+        return told
+    fresh = look_again(told.recommendation.opportunity_id, now=now)
+    return replace(told, fresh=fresh) if isinstance(fresh, Recommendation) else told
+
+
+def _why_other(one: Recommendation, sentence: Sentence, *, by: Actor, now: dt.datetime) -> Sentence:
+    """Where only "not the one shown" is known: what has moved says more, if something has."""
+    if sentence.code != "no.other_content":
+        return sentence
+    [deal] = loading.load([one.opportunity_id], now=now, around=False)
+    look = freshness.freshness(one, deal, now=now, viewer=by.account)
+    return sentence if look.good else look.sentence
+
+
+def _not_used(one: Recommendation) -> Sentence:
+    """Why a yes of a moment ago has done nothing yet."""
+    if one.state == State.APPROVED:
+        return Sentence("told.busy")
+    void = one.approvals.filter(state=ApprovalState.VOID).order_by("-settled_at").first()
+    return (void.void_because if void else None) or why_not(one)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Together:
+    """What came of many at once: those that were done, and those set aside, each with its reason."""
+
+    done: Sequence[Told]
+    aside: Sequence[Told]
+
+
+def approve_many(shown: Sequence[tuple[Recommendation, str]], *, by: Actor, now: dt.datetime) -> Together:
+    """As `approve` for each, with the hash of what was shown; one that is stale or somebody else's stops none.
+
+    Each has a yes of its own, which lasts five minutes; they are carried out in one go.
+    """
+    told: dict[int, Told] = {}
+    given: list[Recommendation] = []
+    for one, hash_shown in shown:
+        try:
+            check_approve(one, by=by, now=now, shown=hash_shown)
+        except NotPossible as no:
+            told[one.pk] = told_no(one, _why_other(one, no.sentence, by=by, now=now))
+            continue
+        if give(one, by=by, now=now, content=content.of(one, reader=by), together=True) is None:
+            told[one.pk] = lost(one)
+        else:
+            given.append(one)
+    for one in given:
+        one.refresh_from_db()
+    for after in carry_out_all(given, now=now):
+        if after.state in (State.APPLIED, State.SUPERSEDED, State.FAILED):
+            told[after.pk] = _looked_again(told_of(after, Outcome.from_json(after.outcome)), now=now)
+        else:
+            told[after.pk] = told_no(after, _not_used(after))
+    answers = [told[one.pk] for one, _hash in shown]
+    return Together(done=[one for one in answers if one.done], aside=[one for one in answers if not one.done])
 
 
 def decline(recommendation: Recommendation, *, by: Actor, now: dt.datetime, reason: str) -> Told:

@@ -6,12 +6,14 @@
 import datetime as dt
 from typing import Any
 
+from agents import content
 from agents.exceptions import NotPossible
 from agents.identity import short_name
 from agents.models import Mode, Recommendation
 from agents.states import State, check_state
 from conflicts.actors import Actor
 from conflicts.sentences import Sentence
+from crm import authority
 from crm.models import User
 from crm.models.user import Role
 from crm.permissions import permits_deal
@@ -28,11 +30,14 @@ def _check_person(recommendation: Recommendation, *, by: Actor) -> None:
         raise NotPossible(refusal)
 
 
-def check_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime, fingerprint: str = "") -> None:
+def check_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime, shown: str = "") -> None:
     """Whether `by` may say yes to this content. That it is still good is the gate's question, not this one.
 
-    `fingerprint` is what the page showed; without it (a button being drawn) that question is left out.
+    `shown` is the hash of what the page showed (agents/content.py); without it (a button being drawn) that question is
+    left out.
     """
+    if not by.is_person:
+        raise NotPossible(Sentence("no.people_only"))
     _check_person(recommendation, by=by)
     check_state(recommendation, of=[State.PROPOSED])
     if recommendation.expires_at <= now:
@@ -40,8 +45,18 @@ def check_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime
     owner = recommendation.opportunity.owner
     if recommendation.mode != Mode.SUGGEST and by.is_person and not _answers_for(by.account, owner):
         raise NotPossible(Sentence("no.owner_only", {"who": str(owner)}))
-    if fingerprint and fingerprint != recommendation.proposal().fingerprint:
+    _check_own(recommendation, by=by)
+    if shown and shown != content.of(recommendation, reader=by).hash:
         raise NotPossible(not_the_one_shown(recommendation))
+
+
+def _check_own(recommendation: Recommendation, *, by: Actor) -> None:
+    """What somebody has changed is their own proposal: above their level another person says yes to it."""
+    if not (recommendation.edited_by and Actor.parse(recommendation.edited_by).same_as(by)):
+        return
+    deal = recommendation.opportunity
+    if no := authority.refusal(by, authority.need_of(deal, ["amount"]), team=deal.team_id):
+        raise NotPossible(Sentence("no.own_beyond", no.facts))
 
 
 def not_the_one_shown(recommendation: Recommendation) -> Sentence:

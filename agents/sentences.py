@@ -98,6 +98,7 @@ CARD = {
 
 TOLD = {
     "told.applied": _("Done: {what}."),
+    "told.applied.rebased": _("Done: {did}. Meanwhile {who} had changed {what}; it did not rest on that."),
     "told.declined": _("Declined. The same is not suggested again for 30 days, unless the deal changes."),
     "told.snoozed": _("It comes back on {day}."),
     "told.edited": _("Changed. It now reads: {what}."),
@@ -116,6 +117,11 @@ TOLD = {
     "no.failed": _("This could not be done. It waits for a person's decision in the review queue."),
     "no.edited": _("{who} has changed this suggestion. Look at it again before you decide."),
     "no.other_content": _("The suggestion is not the one that was on your screen. Look at it again before you decide."),
+    "no.people_only": _("Only a person says yes to this."),
+    "no.without_a_yes": _("Nobody's yes to this is on record. It is asked again."),
+    "no.own_beyond": _(
+        "You changed this yourself, and {amount} is more than you may decide alone. {who} can approve it."
+    ),
     "no.owner_only": _("{who} owns the deal, and only the owner or a manager can say yes to this."),
     "no.past_day": _("Choose a day from tomorrow on, within half a year."),
     "no.edit_kind": _("Only the day, the kind and the words of a follow-up can be changed here."),

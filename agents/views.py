@@ -1,7 +1,7 @@
 """Suggestions on screen: the list by state, one card, and what a person can do with it.
 
-Guarantees that nobody sees or decides about a deal that is not theirs to see (404), that a yes carries the fingerprint
-of what the page showed, and that each press works without JavaScript: htmx gets the card as it is now, everybody else a
+Guarantees that nobody sees or decides about a deal that is not theirs to see (404), that a yes carries the hash of
+what the page showed, and that each press works without JavaScript: htmx gets the card as it is now, everybody else a
 message and the way back. Next in the flow: `agents/recommendations.py`.
 """
 
@@ -17,7 +17,7 @@ from django.template.response import TemplateResponse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from agents import backpressure, cards, lists, recommendations, rights
+from agents import backpressure, cards, content, lists, recommendations, rights
 from agents.cards import Card
 from agents.models import DeclineReason, Recommendation
 from agents.states import State, Told, why_not
@@ -59,14 +59,11 @@ def suggestion(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
-    fingerprint = request.POST.get("fingerprint", "")
-    if not fingerprint:
+    shown = request.POST.get("content", "")
+    if not shown:
         raise BadRequest("A yes must say to what.")
     by = actors.person(request.user)
-    return _told(
-        request,
-        recommendations.approve(_visible(request, pk), by=by, now=database_now(), fingerprint=fingerprint),
-    )
+    return _told(request, recommendations.approve(_visible(request, pk), by=by, now=database_now(), shown=shown))
 
 
 @require_POST
@@ -109,7 +106,9 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         return _show(request, card, editing=True, status=422)
     if told.done and request.POST.get("then") == "approve":
         changed = told.recommendation
-        told = recommendations.approve(changed, by=by, now=now, fingerprint=changed.proposal().fingerprint)
+        # What was typed is what was read; only the words around it are made from it here.
+        shown = content.of(changed, reader=by).hash
+        told = recommendations.approve(changed, by=by, now=now, shown=shown)
     return _told(request, told)
 
 

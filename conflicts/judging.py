@@ -17,7 +17,7 @@ from conflicts.outcomes import Difference, Outcome, Result
 from conflicts.policies import Rule
 from conflicts.proposals import UNREAD, Approval
 from conflicts.refs import Ref
-from conflicts.sentences import Sentence, aspects
+from conflicts.sentences import Sentence, actor, aspects
 from conflicts.values import native, plain, read
 from conflicts.work import Work
 
@@ -99,8 +99,8 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
 def outlived(approval: Approval, work: Work) -> Sentence | None:
     """Why a yes to this very content counts no more: its giver, its time or the rules it was given under."""
     action = actions.get(work.proposal.action)
-    if forbidden := action.permits(approval.by, work.subject) if approval.by.account is not None else None:
-        return forbidden
+    if approval.by.account is not None and action.permits(approval.by, work.subject):
+        return Sentence("approval_without_right", {"who": actor(approval.by)})
     if approval.expires_at is not None and approval.expires_at <= work.now:
         return Sentence("approval_expired")
     now = {ref.label: ref.model.policy.mark for ref in work.basis}

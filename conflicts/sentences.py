@@ -44,6 +44,7 @@ _WORDS: dict[str, Any] = {
     ),
     "approval_void": _("{who} changed {what} after this was read. The approval is void. Nothing was written."),
     "approval_expired": _("The approval had run out before it was used. Nothing was written."),
+    "approval_without_right": _("{who} may not approve this any more. Nothing was written."),
     "approval_of_other_rules": _("The rules have changed since the approval was given. Nothing was written."),
     "state_is_final": _("It is {status} now, and agents leave it alone. Nothing was written."),
     "no_such_move": _("What is {old} does not become {new}. Nothing was written."),
@@ -60,7 +61,7 @@ _WHOLE = {
     *("moved", "person_was_faster", "rested_on", "not_mergeable", "gone", "busy", "key_reused", "lease_expired"),
     "key_unusable",
     *("names_nothing", "taken", "not_allowed", "approval_of_other_content", "approval_void", "approval_expired"),
-    *("approval_of_other_rules", "state_is_final", "no_such_move", "read_again"),
+    *("approval_of_other_rules", "approval_without_right", "state_is_final", "no_such_move", "read_again"),
 }
 
 

@@ -27,6 +27,7 @@ from conflicts.outcomes import Result
 from conflicts.proposals import Proposal, Read
 from crm.models import Opportunity, Task, User
 from tests import cast
+from tests.agents.suggested import shown
 from tests.doors import ADMIN, COMMANDS, CREATES, DEEDS, DOORS, OTHERS, TASKS, WITHOUT_SUBJECT, Door, World
 
 pytestmark = pytest.mark.django_db
@@ -355,16 +356,21 @@ def test_undo_takes_back_nothing_that_somebody_changed_since() -> None:
 def test_a_yes_to_a_suggestion_that_was_overtaken_makes_no_task(verb: str) -> None:
     one = suggested()
     deal = Opportunity.objects.get(pk=one.opportunity_id)
-    fingerprint = one.proposal().fingerprint
+    fingerprint, seen = one.proposal().fingerprint, shown(one, to=cast.alice())
     cast.propose("opportunity.plan_task", deal, by=cast.bob(), title="Visit", due_on=cast.MONDAY)
-    said = {"fingerprint": fingerprint, "then": "approve", **{k: one.params[k] for k in ("title", "due_on")}}
+    said = {
+        "content": seen,
+        "fingerprint": fingerprint,
+        "then": "approve",
+        **{k: one.params[k] for k in ("title", "due_on")},
+    }
 
     signed_in(cast.alice()).post(reverse(f"suggestion_{verb}", args=[one.pk]), said)
 
     assert list(Task.objects.filter(opportunity=deal).values_list("title", flat=True)) == ["Visit"]
 
 
-@pytest.mark.parametrize("said", [{}, {"fingerprint": "of something else"}])
+@pytest.mark.parametrize("said", [{}, {"content": "of something else"}])
 def test_a_yes_that_does_not_say_to_what_makes_no_task(said: dict[str, str]) -> None:
     one = suggested()
     answer = signed_in(cast.alice()).post(reverse("suggestion_approve", args=[one.pk]), said)

@@ -2,7 +2,7 @@
 
 proposed -> approved, applied, superseded, declined, snoozed, expired, failed
 snoozed  -> proposed (when its day has come), superseded, declined, expired
-approved -> applied, superseded, failed
+approved -> applied, superseded, failed, proposed (the yes is void, and it is asked again)
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ TRANSITIONS: dict[RecommendationState, frozenset[RecommendationState]] = {
         }
     ),
     _S.SNOOZED: frozenset({_S.PROPOSED, _S.SUPERSEDED, _S.DECLINED, _S.EXPIRED}),
-    _S.APPROVED: frozenset({_S.APPLIED, _S.SUPERSEDED, _S.FAILED}),
+    _S.APPROVED: frozenset({_S.APPLIED, _S.SUPERSEDED, _S.FAILED, _S.PROPOSED}),
     _S.APPLIED: frozenset(),
     _S.SUPERSEDED: frozenset(),
     _S.DECLINED: frozenset(),
@@ -120,6 +120,8 @@ class Recommendation(models.Model):
     decided_by = models.CharField(_("decided by"), max_length=200, blank=True)
     edited_by = models.CharField(_("edited by"), max_length=200, blank=True)
     """The text form of the Actor who last changed the content."""
+    edit_reason = models.CharField(_("why it was changed"), max_length=40, blank=True)
+    """DeclineReason, from whoever changed the content last."""
     decline_reason = models.CharField(_("reason"), max_length=40, blank=True)
     outcome = models.JSONField(default=dict, blank=True)
     """Outcome.as_json() of the commit."""

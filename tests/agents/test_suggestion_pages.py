@@ -14,6 +14,7 @@ from agents.models import Recommendation
 from agents.states import State
 from crm.models import Opportunity, Task, User
 from tests import cast
+from tests.agents.suggested import shown
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -37,8 +38,11 @@ def url(one: Recommendation, verb: str) -> str:
 
 
 def press(client: Client, one: Recommendation, verb: str, *, htmx: bool = False, **data: Any) -> Any:
-    if verb in ("approve", "edit"):
+    if verb == "edit":
         data.setdefault("fingerprint", one.proposal().fingerprint)
+    if verb == "approve":
+        reader = client.session.get("_auth_user_id") or cast.alice().pk
+        data.setdefault("content", shown(one, to=User.objects.get(pk=reader)))
     return client.post(url(one, verb), data, **(HTMX if htmx else {}))
 
 
@@ -56,7 +60,7 @@ def test_the_list_shows_what_why_whether_still_so_and_a_way_to_say_yes() -> None
     assert "nobody has spoken with the customer yet" in page
     assert "Still good. Read v1, nothing has changed since." in page
     assert url(one, "approve") in page
-    assert one.proposal().fingerprint in page
+    assert shown(one, to=cast.alice()) in page
 
 
 def test_a_name_with_html_is_only_ever_text() -> None:
@@ -102,7 +106,7 @@ def test_a_yes_without_javascript_adds_the_task_and_leads_back_with_a_message() 
     back = reverse("suggestions")
 
     answer = signed_in(cast.alice()).post(
-        url(one, "approve"), {"fingerprint": one.proposal().fingerprint, "next": back}, follow=True
+        url(one, "approve"), {"content": shown(one, to=cast.alice()), "next": back}, follow=True
     )
 
     assert answer.redirect_chain == [(back, 302)]
@@ -147,7 +151,7 @@ def test_a_yes_must_say_to_what() -> None:
     one = suggested()
 
     assert signed_in(cast.alice()).post(url(one, "approve")).status_code == 400
-    forged = press(signed_in(cast.alice()), one, "approve", htmx=True, fingerprint="0" * 64)
+    forged = press(signed_in(cast.alice()), one, "approve", htmx=True, content="0" * 64)
 
     assert forged.status_code == 409
     assert "not the one that was on your screen" in forged.content.decode()
@@ -168,10 +172,10 @@ def test_a_card_that_was_overtaken_cannot_be_pressed_and_says_why_before_the_cli
 
 def test_a_page_that_was_open_since_before_gets_the_refusal_with_who_was_faster() -> None:
     one = suggested()
-    shown = one.proposal().fingerprint
+    seen = shown(one, to=cast.alice())
     overtake(one, cast.bob())
 
-    answer = press(signed_in(cast.alice()), one, "approve", htmx=True, fingerprint=shown)
+    answer = press(signed_in(cast.alice()), one, "approve", htmx=True, content=seen)
 
     assert answer.status_code == 409
     assert "Bob Borges set the next step first: Visit" in answer.content.decode()

@@ -12,7 +12,7 @@ from conflicts import actors
 from conflicts.models import Conflict
 from crm.models import Opportunity, Task, User
 from tests import cast
-from tests.agents.suggested import NOW, idle_deal, suggestion
+from tests.agents.suggested import NOW, idle_deal, said_yes, shown, suggestion
 from tests.races.threads import Meeting, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def pressing(one: Recommendation, user: User) -> Any:
     """A yes to the suggestion as this person's page showed it."""
     mine = Recommendation.objects.select_related("opportunity").get(pk=one.pk)
-    shown = mine.proposal().fingerprint
-    return lambda: recommendations.approve(mine, by=actors.person(user), now=NOW, fingerprint=shown)
+    seen = shown(mine, to=user)
+    return lambda: recommendations.approve(mine, by=actors.person(user), now=NOW, shown=seen)
 
 
 def test_two_approvers_at_once_have_one_effect_and_the_second_is_told_by_whom(
@@ -136,9 +136,7 @@ def test_the_sweep_that_would_close_a_suggestion_and_a_yes_at_once_end_in_one_st
 
 def test_a_yes_left_behind_is_carried_out_once_by_two_sweeps_at_once() -> None:
     one = suggestion()
-    Recommendation.objects.filter(pk=one.pk).update(
-        state=State.APPROVED, decided_by=str(actors.person(cast.alice())), decided_at=NOW - dt.timedelta(hours=1)
-    )
+    said_yes(one, by=cast.alice(), now=NOW - dt.timedelta(hours=1))
 
     together(lambda: sweeps.resume(now=NOW), lambda: sweeps.resume(now=NOW))
 

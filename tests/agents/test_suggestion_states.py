@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents import cards, recommendations, rights, sweeps
+from agents import cards, content, recommendations, rights, sweeps
 from agents.exceptions import NotPossible
 from agents.execution import ending
 from agents.models import AutonomyPolicy, Mode, Recommendation
@@ -34,7 +34,8 @@ def bob() -> actors.Actor:
 
 
 def yes(one: Recommendation, *, by: actors.Actor | None = None, now: dt.datetime = NOW) -> Any:
-    return recommendations.approve(one, by=by or alice(), now=now, fingerprint=one.proposal().fingerprint)
+    by = by or alice()
+    return recommendations.approve(one, by=by, now=now, shown=content.of(one, reader=by).hash)
 
 
 def test_every_state_stands_in_the_table_and_what_is_closed_stays_closed() -> None:
@@ -78,10 +79,10 @@ def test_whoever_comes_second_is_told_why_in_words(state: State) -> None:
 
 def test_two_revisions_are_two_contents_and_a_yes_to_the_first_is_no_yes_to_the_second() -> None:
     one = suggestion()
-    shown = one.proposal().fingerprint
+    shown = content.of(one, reader=alice()).hash
     recommendations.edit(one, by=bob(), now=NOW, params={"due_on": "2031-06-12"})
 
-    told = recommendations.approve(one, by=alice(), now=NOW, fingerprint=shown)
+    told = recommendations.approve(one, by=alice(), now=NOW, shown=shown)
 
     assert told.sentence == Sentence("no.edited", {"who": "Bob"})
     one.refresh_from_db()

@@ -6,12 +6,12 @@ import pytest
 
 from agents import execution, recommendations, sweeps
 from agents.models import AutonomyPolicy, Mode, Recommendation, SweepRun, Verdict
-from agents.states import State, move
+from agents.states import State
 from conflicts import actors
 from conflicts.models import Conflict
 from crm.models import Opportunity, Task
 from tests import cast
-from tests.agents.suggested import NOW, idle_deal, suggestion
+from tests.agents.suggested import NOW, idle_deal, said_yes, shown, suggestion
 
 pytestmark = pytest.mark.django_db
 
@@ -105,9 +105,7 @@ def test_many_overtaken_at_once_are_each_closed_with_a_record_of_their_own() -> 
 def test_a_yes_that_a_crash_left_behind_is_carried_out_once() -> None:
     one = suggestion()
     # The worker died between the yes and the gate.
-    assert move(
-        one, of=[State.PROPOSED], to=State.APPROVED, decided_by=str(actors.person(cast.alice())), decided_at=NOW
-    )
+    said_yes(one, by=cast.alice())
 
     assert sweeps.resume(now=NOW + dt.timedelta(seconds=30)) == 0, "it may still be in somebody's hands"
     assert sweeps.resume(now=NOW + dt.timedelta(minutes=2)) == 1
@@ -120,7 +118,7 @@ def test_a_yes_that_a_crash_left_behind_is_carried_out_once() -> None:
 
 def test_a_crash_after_the_effect_repeats_nothing() -> None:
     one = suggestion()
-    recommendations.approve(one, by=actors.person(cast.alice()), now=NOW, fingerprint=one.proposal().fingerprint)
+    recommendations.approve(one, by=actors.person(cast.alice()), now=NOW, shown=shown(one, to=cast.alice()))
     # As if the answer had been lost: the same wish is sent again.
     one.refresh_from_db()
     told = execution.carry_out(one, now=NOW)

@@ -20,6 +20,7 @@ from crm import timeline
 from crm.models import Opportunity, Task
 from crm.models.activity import ActivityKind
 from tests import cast
+from tests.agents.suggested import shown
 
 FRIDAY = dt.datetime(2031, 6, 6, 12, tzinfo=dt.UTC)
 """Two working days before cast.TUESDAY."""
@@ -65,10 +66,10 @@ def test_the_agent_reads_version_31_and_suggests_a_task_for_next_tuesday(deal: O
 
 def test_the_yes_is_refused_and_the_suggestion_ends_as_overtaken_by_the_salesperson(deal: Opportunity) -> None:
     suggestion = suggested(deal)
-    shown = suggestion.proposal().fingerprint
+    seen = shown(suggestion, to=cast.bob())
     alice_is_faster(deal)
 
-    told = recommendations.approve(suggestion, by=actors.person(cast.bob()), now=FRIDAY, fingerprint=shown)
+    told = recommendations.approve(suggestion, by=actors.person(cast.bob()), now=FRIDAY, shown=seen)
 
     assert not told.done
     assert str(told.sentence) == (
@@ -94,7 +95,7 @@ def test_the_record_says_what_was_read_what_was_found_who_was_faster_and_what_di
     suggestion = suggested(deal)
     alice_is_faster(deal)
     recommendations.approve(
-        suggestion, by=actors.person(cast.bob()), now=FRIDAY, fingerprint=suggestion.proposal().fingerprint
+        suggestion, by=actors.person(cast.bob()), now=FRIDAY, shown=shown(suggestion, to=cast.bob())
     )
 
     record = Conflict.objects.get()
@@ -129,7 +130,7 @@ def test_the_timeline_of_the_deal_tells_it(deal: Opportunity) -> None:
     suggestion = suggested(deal)
     alice_is_faster(deal)
     recommendations.approve(
-        suggestion, by=actors.person(cast.bob()), now=FRIDAY, fingerprint=suggestion.proposal().fingerprint
+        suggestion, by=actors.person(cast.bob()), now=FRIDAY, shown=shown(suggestion, to=cast.bob())
     )
 
     request = RequestFactory().get("/")
@@ -149,7 +150,7 @@ def test_what_the_salesperson_wrote_is_all_still_there(deal: Opportunity) -> Non
     suggestion = suggested(deal)
     alice_is_faster(deal)
     recommendations.approve(
-        suggestion, by=actors.person(cast.bob()), now=FRIDAY, fingerprint=suggestion.proposal().fingerprint
+        suggestion, by=actors.person(cast.bob()), now=FRIDAY, shown=shown(suggestion, to=cast.bob())
     )
 
     call = deal.activities.get(kind=ActivityKind.CALL)
@@ -159,10 +160,10 @@ def test_what_the_salesperson_wrote_is_all_still_there(deal: Opportunity) -> Non
 
 def test_without_the_salesperson_the_yes_adds_the_task_once(deal: Opportunity) -> None:
     suggestion = suggested(deal)
-    shown = suggestion.proposal().fingerprint
+    mine, bobs = shown(suggestion, to=cast.alice()), shown(suggestion, to=cast.bob())
 
-    told = recommendations.approve(suggestion, by=actors.person(cast.alice()), now=FRIDAY, fingerprint=shown)
-    again = recommendations.approve(suggestion, by=actors.person(cast.bob()), now=FRIDAY, fingerprint=shown)
+    told = recommendations.approve(suggestion, by=actors.person(cast.alice()), now=FRIDAY, shown=mine)
+    again = recommendations.approve(suggestion, by=actors.person(cast.bob()), now=FRIDAY, shown=bobs)
 
     assert told.done
     assert again.sentence == Sentence("no.applied", {"who": "Alice"})

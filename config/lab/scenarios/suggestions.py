@@ -3,7 +3,8 @@
 import datetime as dt
 from collections.abc import Callable, Generator
 
-from agents import recommendations, sweeps
+from agents import content, recommendations, sweeps
+from agents.approving import give
 from agents.execution import carry_out
 from agents.models import AutonomyPolicy, Mode, Recommendation
 from agents.states import State, move
@@ -88,8 +89,8 @@ def _approval_guarded(one: Round) -> None:
     story = one.facts["story"] = one.rng.choice(STORIES)
 
     def approve() -> None:
-        bob = str(person(one.world.bob))
-        move(suggestion(one), of=[State.PROPOSED], to=State.APPROVED, decided_by=bob, decided_at=database_now())
+        found, bob = suggestion(one), person(one.world.bob)
+        give(found, by=bob, now=database_now(), content=content.of(found, reader=bob))
 
     _approved_then_changed(one, approve, lambda: person_acts(one, story), lambda: _carry_out(one))
 
@@ -146,9 +147,10 @@ def _content_naively(one: Round) -> None:
 def _content_guarded(one: Round) -> None:
     """The product's way, by a card that was overtaken; or a kept yes, and other content brought to the gate."""
     shown = suggestion(one)
-    one.facts["approved"], fingerprint = shown.params["title"], shown.proposal().fingerprint
     kept_before = one.rng.random() < 0.5
     alice, bob = person(one.world.alice), person(one.world.bob)
+    one.facts["approved"], fingerprint = shown.params["title"], shown.proposal().fingerprint
+    seen = content.of(shown, reader=alice).hash
 
     def editor() -> Generator[str]:
         found = suggestion(one)
@@ -157,13 +159,12 @@ def _content_guarded(one: Round) -> None:
 
     def reviewer() -> Generator[str]:
         yield "the card is shown"
-        recommendations.approve(suggestion(one), by=alice, now=database_now(), fingerprint=fingerprint)
+        recommendations.approve(suggestion(one), by=alice, now=database_now(), shown=seen)
 
     def executor() -> Generator[str]:
         yield "the card is shown"
         yield "the content was edited"
-        content = suggestion(one).proposal(approval=Approval(by=alice, fingerprint=fingerprint))
-        gate.commit(content)
+        gate.commit(suggestion(one).proposal(approval=Approval(by=alice, fingerprint=fingerprint)))
 
     one.race(executor if kept_before else reviewer, editor)
 
@@ -203,13 +204,13 @@ def _reviewers_naively(one: Round) -> None:
 
 
 def _reviewers_guarded(one: Round) -> None:
-    fingerprint = suggestion(one).proposal().fingerprint
     alice, bob = person(one.world.alice), person(one.world.bob)
+    seen = content.of(suggestion(one), reader=alice).hash
 
     def approves() -> Generator[str]:
         found = suggestion(one)
         yield "both have the card"
-        told = recommendations.approve(found, by=alice, now=database_now(), fingerprint=fingerprint)
+        told = recommendations.approve(found, by=alice, now=database_now(), shown=seen)
         if told.done:
             one.facts.setdefault("said", []).append(State.APPROVED)
 
@@ -251,7 +252,10 @@ register(
 
 def _approved(world: World, count: int) -> list[Round]:
     rounds = suggested(world, count)
-    Recommendation.objects.update(state=State.APPROVED, decided_by=str(person(world.bob)), decided_at=database_now())
+    bob = person(world.bob)
+    for one in rounds:
+        found = suggestion(one)
+        give(found, by=bob, now=database_now(), content=content.of(found, reader=bob))
     return rounds
 
 
