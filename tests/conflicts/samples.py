@@ -11,8 +11,10 @@ import pytest
 from django.db import DatabaseError, connection, models, transaction
 
 from conflicts.checks import guarded_models
+from conflicts.guard import RuleGuard, triggers
 from conflicts.models import AuthorityLevel, ChildModel, Conflict, Decision, VersionedModel
 from crm.models import (
+    AccessRequest,
     Activity,
     Company,
     Consent,
@@ -22,15 +24,20 @@ from crm.models import (
     Participant,
     Pipeline,
     Product,
+    Reservation,
     Stage,
+    StockItem,
     Task,
+    Ticket,
+    TicketNote,
 )
-from tests import cast
+from tests import cast, governed
 
 SUBJECTS: list[type[VersionedModel]] = [m for m in guarded_models() if issubclass(m, VersionedModel)]
 CHILDREN: list[type[ChildModel]] = [m for m in guarded_models() if issubclass(m, ChildModel)]
 
 TEXT: dict[type[models.Model], str] = {
+    AccessRequest: "decision_note",
     Activity: "text",
     AuthorityLevel: "note",
     Company: "sector",
@@ -42,8 +49,12 @@ TEXT: dict[type[models.Model], str] = {
     Participant: "role",
     Pipeline: "name",
     Product: "series",
+    Reservation: "note",
     Stage: "name",
+    StockItem: "location",
     Task: "title",
+    Ticket: "resolution",
+    TicketNote: "text",
 }
 """A field of plain text in each, for a test to overwrite. A guarded model without one fails `test_guard.py`."""
 
@@ -64,6 +75,13 @@ def build() -> None:
     cast.propose("opportunity.plan_task", busy, by=cast.alice(), title="Call back", due_on=cast.TUESDAY)
     busy.refresh_from_db()
     cast.propose("opportunity.log", busy, by=cast.alice(), kind="note", text="Asked for a price")
+    governed.reserve(governed.item("Door sensor"), opportunity=busy.pk)
+    governed.item("Cold room controller")
+    asked = governed.ticket("The door sensor is silent")
+    cast.propose("ticket.note", asked, by=cast.alice(), text="Which room?")
+    governed.ticket("Another one")
+    governed.ask()
+    governed.ask(by=cast.alice(), team=cast.team("South").pk)
     with transaction.atomic():
         for reason in ("still_right", "agreed"):
             record = Conflict.objects.create(
@@ -122,6 +140,8 @@ def without_guard(*tables: type[models.Model]) -> Iterator[None]:
             )
             names += [(table(model), name) for (name,) in cursor.fetchall()]
     assert len(names) == len(tables)
+    rules = [(model, rule) for model in tables for rule in triggers(model) if isinstance(rule, RuleGuard)]
+    names += [(table(model), rule.get_pgid(model)) for model, rule in rules]
     # ALTER TABLE wants no foreign key left to be checked at the end of the transaction.
     execute("SET CONSTRAINTS ALL IMMEDIATE")
     for where, name in names:
