@@ -1,4 +1,8 @@
-"""The embedded responder's rules, in the order in which they are asked: each looks at all that is pending together."""
+"""The embedded responder's rules, in the order in which they are asked: each looks at all that is pending together.
+
+Guarantees that a rule speaks only where the facts allow it, and that what no rule knows is seen: a text that is half
+understood is not half answered (agents/responders/embedded.py).
+"""
 
 import re
 from collections.abc import Callable
@@ -22,78 +26,141 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Rule:
     name: str
-    say: Callable[[Prompt], Said | None]
+    about: re.Pattern[str]
+    """What a text is about, in plain words (crm.keywords.plain)."""
+    say: Callable[[Facts], Said | None]
+    """None where the facts do not allow an answer."""
 
 
-def _asked(prompt: Prompt) -> str:
+def asked(prompt: Prompt) -> str:
     """Everything pending as one text: what somebody types in five lines is one question."""
     return plain(" ".join(line.text for line in prompt.pending))
 
 
-def _in_their_language(facts: Facts) -> translation.override:
-    return translation.override("pt-br" if facts.language.lower().startswith("pt") else "en")
+SMALL_TALK = 2
+"""Words: a sentence of no more says nothing that must be understood."""
 
 
-_HOURS = re.compile(
-    r"\b(open|opening|hours|close[sd]?|closing time|aberto|abertos|abrem|abre|fecha|fecham|funciona\w*|horario\w*)\b"
-)
-_STATUS = re.compile(r"\b(status|news|update|andamento|novidade\w*|situacao|proposal|proposta|quote|orcamento)\b")
-_CALL = re.compile(r"\b(call me|phone me|ring me|speak on the phone|me lig(a|ue|uem)|ligacao|telefonar|telefonem)\b")
-_HELLO = re.compile(r"^(hi|hello|hey|good (morning|afternoon|evening)|oi|ola|bom dia|boa tarde|boa noite)( .{0,20})?$")
+def not_understood(prompt: Prompt, rules: "tuple[Rule, ...]") -> list[str]:
+    """Sentences that none of these rules is about. Lines without a full stop between them are one sentence."""
+    text = " ".join(line.text for line in prompt.pending)
+    parts = [plain(part) for part in re.split(r"[.!?\n]+", text)]
+    known = (*rules, HELLO, THANKS)
+    return [part for part in parts if len(part.split()) > SMALL_TALK and not any(r.about.search(part) for r in known)]
 
 
-def _media(prompt: Prompt) -> Said | None:
-    """What is in a picture or a recording no rule can tell."""
-    return Said(hand_over="cannot_answer") if any(line.media for line in prompt.pending) else None
-
-
-def _hours(prompt: Prompt) -> Said | None:
-    facts = prompt.facts
-    if not _HOURS.search(_asked(prompt)) or facts.opens_at is None or facts.closes_at is None:
-        return None
-    if text := facts.templates.get("opening-hours"):
+def _by_template(facts: Facts, slug: str, otherwise: Callable[[], str]) -> Said:
+    if text := facts.templates.get(slug):
         return Said(text)
-    with _in_their_language(facts):
-        local = facts.now.astimezone(ZoneInfo(facts.zone))
-        hours = {"opens": time_format(facts.opens_at), "closes": time_format(facts.closes_at)}
-        is_open = str(local.isoweekday()) in facts.open_days and facts.opens_at <= local.time() < facts.closes_at
+    with translation.override("pt-br" if facts.language.lower().startswith("pt") else "en"):
+        return Said(otherwise())
+
+
+def _money(facts: Facts) -> Said:
+    """A price, a discount or a date of delivery is a promise: people make those."""
+    return Said(hand_over="cannot_answer")
+
+
+def _hours(facts: Facts) -> Said | None:
+    opens, closes = facts.opens_at, facts.closes_at
+    if opens is None or closes is None:
+        return None
+    local = facts.now.astimezone(ZoneInfo(facts.zone))
+    is_open = str(local.isoweekday()) in facts.open_days and opens <= local.time() < closes
+
+    def words() -> str:
+        hours = {"opens": time_format(opens), "closes": time_format(closes)}
         if is_open:
-            return Said(_("We are open now, until %(closes)s.") % hours)
-        return Said(_("We are closed at the moment. We are open from %(opens)s to %(closes)s.") % hours)
+            return _("We are open now, until %(closes)s.") % hours
+        return _("We are closed at the moment. We are open from %(opens)s to %(closes)s.") % hours
+
+    return _by_template(facts, "opening-hours", words)
 
 
-def _status(prompt: Prompt) -> Said | None:
-    facts = prompt.facts
-    if not _STATUS.search(_asked(prompt)) or not facts.deal:
+def _status(facts: Facts) -> Said | None:
+    if not facts.deal or not facts.deal_open:
         return None
-    if text := facts.templates.get("status"):
-        return Said(text)
-    if not facts.deal_open:
-        return None
-    with _in_their_language(facts):
-        said = {"deal": facts.deal, "owner": facts.owner or facts.workspace}
-        return Said(_("Your request “%(deal)s” is with %(owner)s, who will come back to you about it.") % said)
+    said = {"deal": facts.deal, "owner": facts.owner or facts.workspace}
+    return _by_template(
+        facts,
+        "status",
+        lambda: _("Your request “%(deal)s” is with %(owner)s, who will come back to you about it.") % said,
+    )
 
 
-def _call(prompt: Prompt) -> Said | None:
-    """A time is a promise, and promises are made by people, until the calendar can keep them."""
-    return Said(hand_over="asked_for") if _CALL.search(_asked(prompt)) else None
+def _call(facts: Facts) -> Said:
+    """An offer, and no promise: a person sets the time, until the calendar can keep one."""
+    said = {"owner": facts.owner or facts.workspace}
+    return _by_template(
+        facts, "call", lambda: _("%(owner)s can call you. Which day and time would suit you best?") % said
+    )
 
 
-def _hello(prompt: Prompt) -> Said | None:
-    facts = prompt.facts
-    if not _HELLO.match(_asked(prompt)):
-        return None
-    if text := facts.templates.get("greeting"):
-        return Said(text)
-    with _in_their_language(facts):
-        return Said(_("Hello %(contact)s, how can we help you?") % {"contact": facts.contact.split(" ")[0]})
+def _hello(facts: Facts) -> Said:
+    said = {"contact": facts.contact.split(" ")[0]}
+    return _by_template(facts, "greeting", lambda: _("Hello %(contact)s, how can we help you?") % said)
+
+
+def _thanks(facts: Facts) -> Said:
+    return _by_template(facts, "thanks", lambda: _("You are welcome. Write to us whenever you like."))
+
+
+def _words(*patterns: str) -> re.Pattern[str]:
+    return re.compile(r"\b(" + "|".join(patterns) + r")\b")
 
 
 RULES = (
-    Rule("media", _media),
-    Rule("call", _call),
-    Rule("hours", _hours),
-    Rule("status", _status),
-    Rule("hello", _hello),
+    Rule(
+        "money",
+        _words(
+            *(
+                "price",
+                "prices",
+                "cost",
+                "costs",
+                "discount",
+                "cheaper",
+                "invoice",
+                "refund",
+                "deliver\\w*",
+                "guarantee",
+            ),
+            *("preco", "precos", "custa", "custam", "desconto", "valor", "valores", "fatura", "reembolso", "prazo"),
+            *("entrega\\w*", "garantia", "boleto", "nota fiscal"),
+        ),
+        _money,
+    ),
+    Rule(
+        "call", _words("call me", "phone me", "ring me", "give me a call", "me lig(a|ue|uem)", "me telefon\\w+"), _call
+    ),
+    Rule(
+        "hours",
+        _words(
+            *("open", "opening hours", "opening times", "business hours", "closed", "what time do you close"),
+            *("aberto", "abertos", "abrem", "abre", "fecha", "fecham", "horario", "horarios", "expediente"),
+        ),
+        _hours,
+    ),
+    Rule(
+        "status",
+        _words(
+            *("status", "any news", "update", "my proposal", "my quote", "the proposal", "the quote"),
+            *("andamento", "novidade", "novidades", "situacao", "proposta", "orcamento"),
+        ),
+        _status,
+    ),
+)
+"""About something. A text that is none of these may still be a greeting or a thank-you."""
+
+HELLO = Rule(
+    "hello",
+    re.compile(r"^(hi|hello|hey|good (morning|afternoon|evening)|oi|ola|bom dia|boa tarde|boa noite)( [\w ]{0,20})?$"),
+    _hello,
+)
+THANKS = Rule(
+    "thanks",
+    re.compile(
+        r"^(ok |okay |perfect |otimo |beleza )?(thanks|thank you|thx|obrigad[oa]|valeu|ok|okay|perfect)( [\w ]{0,20})?$"
+    ),
+    _thanks,
 )
