@@ -10,4 +10,4 @@ class AgentsConfig(AppConfig):
 
     def ready(self) -> None:
         # Registers sentences, fills the slots of the pages, and listens for take-overs and for what is due.
-        from agents import sentences, slots, takeover, turns  # noqa: F401
+        from agents import review, sentences, slots, takeover, turns  # noqa: F401

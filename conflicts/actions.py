@@ -16,6 +16,7 @@ from conflicts.actors import Actor
 from conflicts.exceptions import BadParams, UnknownAction
 from conflicts.messages import message
 from conflicts.models.versioned import VersionedModel
+from conflicts.policies import Authority
 from conflicts.sentences import Sentence
 from conflicts.work import Work
 
@@ -47,6 +48,12 @@ class Action:
     """Called in the transaction with the works that were written: for rows of no subject that must change with it."""
     creates: bool = False
     """Makes a new subject: needs no basis."""
+    settles_as: str = "settled"
+    """How a conflict that this decides is closed; empty for one that stays open (it was handed on)."""
+    takes_authority: bool = True
+    """Deciding a conflict by this takes the authority that the conflict needs."""
+    authority: frozenset[Authority] = frozenset()
+    """What a conflict about this takes, whatever its fields say (MergePolicy.authority)."""
     avoided: Sentence | None = None
     """What did not happen when this was not applied."""
     loads: tuple[Callable[[Sequence[Any]], None], ...] = ()

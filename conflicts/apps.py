@@ -9,4 +9,5 @@ class ConflictsConfig(AppConfig):
     verbose_name = _("Review")
 
     def ready(self) -> None:
-        from conflicts import checks, delivery  # noqa: F401 - register the system checks and the kinds of jobs
+        # Register the system checks, the kinds of jobs and what can be decided about a conflict.
+        from conflicts import checks, decisions, delivery  # noqa: F401

@@ -25,7 +25,7 @@ from typing import Any
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from conflicts import actions, effects, guard, judging, leases, ledger, records, writing
+from conflicts import actions, effects, guard, judging, leases, ledger, records, settling, writing
 from conflicts.batch import Answer, Batch
 from conflicts.exceptions import MissingVersion
 from conflicts.models import LedgerEntry
@@ -123,11 +123,12 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     proposals = [proposal for proposal, _ in pairs]
     held = leases.in_force([proposal.lease for proposal in proposals if proposal.lease])  # lease rows are locked first
     now, locked, answered = _open(proposals)
+    waiting = settling.lock(proposals)  # after the subjects, everywhere
 
     judged: list[tuple[Work, Outcome]] = []
     memo: dict[Any, Any] = {}
     for proposal, params in pairs:
-        work = Work(proposal=proposal, params=params, now=now, memo=memo)
+        work = Work(proposal=proposal, params=params, now=now, memo=memo, record=waiting.get(proposal.settles or 0))
         judged.append((work, judging.judge(work, locked, answered, held)))
 
     writing.write([work for work, outcome in judged if outcome.written])
@@ -136,7 +137,7 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     outcomes = [_completed(work, outcome) for work, outcome in judged]
     outcomes = records.keep([work for work, _ in judged], outcomes, now=now)
     ledger.write([work for work, _ in judged], outcomes)
-    records.close_settled(proposals, outcomes, now=now)
+    settling.close(proposals, outcomes, now=now)
     if settle:
         settle(list(zip(proposals, outcomes, strict=True)))
     _announce([work for work, _ in judged], outcomes)

@@ -7,7 +7,7 @@ Next in the flow: `conflicts/writing.py`.
 from collections.abc import Iterable
 from typing import Any
 
-from conflicts import actions, history, leases, policing
+from conflicts import actions, history, leases, policing, settling
 from conflicts.actions import Action
 from conflicts.actors import Actor
 from conflicts.exceptions import Clash, GoalMet, RuleBroken, Verdict
@@ -49,6 +49,8 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
 
     if forbidden := action.permits(proposal.by, work.subject):
         return answer(work, Result.REFUSED, forbidden)
+    if proposal.settles and (late := settling.too_late(work)):
+        return answer(work, late.result, late.sentence, state="needs_human_decision")
 
     # 3. A yes is a yes to one content; whatever else is to be done was never approved.
     if proposal.approval and proposal.approval.fingerprint != proposal.fingerprint:
@@ -64,6 +66,8 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
     touched = look(work)
     policing.remember(work)
     merge_writes(work, action)
+    if proposal.settles and (beyond := settling.without_authority(work, action)):
+        return answer(work, Result.REFUSED, beyond, state="needs_human_decision")
     try:
         # 5 before the verdict of 4: "closed meanwhile" says more than "something moved".
         action.check(work)

@@ -99,7 +99,9 @@ class Proposal:
     lease: Claim | None = None
     """The lease under which this is done; refused when it is no longer in force."""
     settles: int | None = None
-    """The conflict record that this decision closes."""
+    """The conflict record that this decides about."""
+    settles_at: int | None = None
+    """The revision of that record that was shown; None for a form that shows none (a person's own clash)."""
 
     def __post_init__(self) -> None:
         if any(read.version < 1 and read.version != UNREAD for read in self.basis):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from conflicts import actions, writing
+from conflicts import actions, review, writing
 from conflicts.models import Conflict
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import LONGEST_KEY, UNREAD, Proposal
@@ -29,16 +29,35 @@ def leaves_record(outcome: Outcome) -> bool:
     return outcome.result not in (Result.APPLIED, Result.DUPLICATE)
 
 
-def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.datetime) -> Conflict:
-    """The row (unsaved) that tells what was meant, what was found and what did not happen."""
+def record(
+    proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.datetime, decided: Conflict | None = None
+) -> Conflict:
+    """The row (unsaved) that tells what was meant, what was found and what did not happen.
+
+    `decided`: the conflict that it was to decide; the row then is about the same record.
+    """
     action = actions.get(proposal.action)
     waiting = outcome.result is Result.CONFLICT
     ref = proposal.subject or outcome.subject
     decisive = [c for c in outcome.moved if c.aspect in {d.field for d in outcome.differences}] or list(outcome.moved)
+    # As validated: what was typed may hold characters that no JSON column takes.
+    params: Any = plain(actions.validate(action, proposal.params).model_dump(exclude_unset=True))
+    about = review.desk().about(subject)
+    wanted = [*params, *(difference.field for difference in outcome.differences)]
+    need = review.need_of(subject, wanted, proposed=params, more=action.authority) if waiting else review.Need()
+    if decided is not None and ref is None:
+        kind, key, name, team = decided.subject_model, decided.subject_id, decided.subject_label, decided.team_key
+    else:
+        kind, key = (ref.label, ref.pk) if ref else (action.subject._meta.label_lower, None)
+        name, team = str(subject or ""), about.team
     return Conflict(
-        subject_model=ref.label if ref else action.subject._meta.label_lower,
-        subject_id=ref.pk if ref else None,
-        subject_label=str(subject or "")[:300],
+        subject_model=kind,
+        subject_id=key,
+        subject_label=name[:300],
+        amount=review.stake(about.amount, params.get("amount")),
+        currency=str(params.get("currency") or about.currency)[:3],
+        team_key=team,
+        needs=need.as_json(),
         state=outcome.state,
         result=outcome.result.value,
         version_read=proposal.basis[0].version if proposal.basis and proposal.basis[0].version != UNREAD else None,
@@ -46,8 +65,7 @@ def record(proposal: Proposal, outcome: Outcome, *, subject: Any, now: dt.dateti
         changes=[change.as_json() for change in outcome.moved],
         differences=outcome.as_json()["differences"],
         action=proposal.action,
-        # As validated: what was typed may hold characters that no JSON column takes.
-        params=plain(actions.validate(action, proposal.params).model_dump(exclude_unset=True)),
+        params=params,
         actor=str(proposal.by),
         competing=decisive[-1].by if decisive else "",
         sentence=(outcome.sentence or Sentence(outcome.result.value)).as_json(),
@@ -78,7 +96,7 @@ def _next_step(action: actions.Action, outcome: Outcome) -> Sentence:
 def keep(works: Sequence[Work], outcomes: Sequence[Outcome], *, now: dt.datetime) -> list[Outcome]:
     """Write the rows that the outcomes leave, and give each outcome the key of its own."""
     kept = {
-        index: record(work.proposal, outcome, subject=work.subject, now=now)
+        index: record(work.proposal, outcome, subject=work.subject, now=now, decided=work.record)
         for index, (work, outcome) in enumerate(zip(works, outcomes, strict=True))
         if leaves_record(outcome)
     }
@@ -87,12 +105,3 @@ def keep(works: Sequence[Work], outcomes: Sequence[Outcome], *, now: dt.datetime
     return [
         replace(outcome, record=kept[index].pk) if index in kept else outcome for index, outcome in enumerate(outcomes)
     ]
-
-
-def close_settled(proposals: Sequence[Proposal], outcomes: Sequence[Outcome], *, now: dt.datetime) -> None:
-    """Compare-and-swap on "still open": of two people who settle one conflict, the second finds it settled."""
-    for proposal, outcome in zip(proposals, outcomes, strict=True):
-        if proposal.settles and outcome.done:
-            Conflict.objects.filter(pk=proposal.settles, closed_at=None).update(
-                closed_at=now, closed_by=str(proposal.by)[:200], resolution="settled"
-            )

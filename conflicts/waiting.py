@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from conflicts import sentences
+from conflicts import review, sentences
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
 from conflicts.models.conflict import Conflict, State
@@ -109,7 +109,11 @@ def note(matter: Matter, sentence: Sentence, *, by: Actor = SYSTEM, resolution: 
 
 def _record(matter: Matter, sentence: Sentence, **more: Any) -> Conflict:
     ref, row = subject_of(matter.subject)
+    about = review.desk().about(row)
     return Conflict.objects.create(
+        amount=about.amount,
+        currency=about.currency,
+        team_key=about.team,
         subject_model=ref.label if ref else "",
         subject_id=ref.pk if ref else None,
         subject_label=str(row or "")[:300],

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection, connections, transaction
 from django.db.models import Q
 
-from conflicts import bell, leases, partitions, running
+from conflicts import bell, escalation, leases, partitions, running
 from conflicts.clock import ClockTimestamp
 from conflicts.jobs import tell
 from conflicts.leases import Claim
@@ -39,13 +39,17 @@ class Round:
     reviewed: int
     """Those among them that had used up their attempts: a person decides."""
     rung: int
+    escalated: int = 0
+    """Conflicts that nobody decided in time, gone one step up."""
 
 
 def watch() -> Round:
     ended = _ended()
     reviewed = [_take_up(pk) for pk in ended]
     rung = sum(_ring(partition) for partition in range(partitions.count()))
-    return Round(recovered=reviewed.count(False), reviewed=reviewed.count(True), rung=rung)
+    return Round(
+        recovered=reviewed.count(False), reviewed=reviewed.count(True), rung=rung, escalated=escalation.escalate_due()
+    )
 
 
 def _ring(partition: int) -> int:

@@ -49,6 +49,8 @@ class Work:
     """The locked subject, in force; None where the action makes a new one."""
     basis: dict[Ref, Any] = field(default_factory=dict)
     """Every subject of the basis, locked, in force."""
+    record: Any = None
+    """The conflict that this decides about, locked; None where it decides about none (or it is gone)."""
     moved: tuple[Change, ...] = ()
     """All that changed in them since they were read."""
     memo: dict[Any, Any] = field(default_factory=dict)

@@ -26,10 +26,10 @@ from django.utils.translation import gettext_lazy as _
 
 from conflicts import actors, waiting
 from conflicts.actors import Actor
-from conflicts.admin.evidence import RESOLUTIONS
 from conflicts.admin.read_only import ReadOnlyAdmin
 from conflicts.admin.words import NOTHING
 from conflicts.models import Conflict
+from conflicts.resolutions import RESOLUTIONS
 
 SHOWN = 50
 """Events on one page, newest first."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.apps import apps
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _l
 
 from conflicts import actions, sentences
 from conflicts.actors import Actor
@@ -19,19 +18,7 @@ from conflicts.admin.words import Money, Words, child_of, label
 from conflicts.exceptions import UnknownAction
 from conflicts.history import children_of
 from conflicts.models import Conflict, VersionedModel
-
-RESOLUTIONS: dict[str, Any] = {
-    "superseded": _l("it had become needless"),
-    "merged": _l("both changes were put together"),
-    "rebased": _l("it was written on the newer version"),
-    "refused": _l("a rule forbids it"),
-    "settled": _l("somebody decided"),
-    "clashed_again": _l("it went on in a newer record"),
-    "retried": _l("it was given another chance"),
-    "dropped": _l("it was dropped"),
-    "arrived": _l("it had arrived"),
-    "again": _l("it had not arrived and is sent again"),
-}
+from conflicts.resolutions import RESOLUTIONS
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""Deciding about a conflict, as the gate sees it: the record locked, asked whether it still waits, and closed.
+
+Guarantees that of two who decide one conflict the second is told who was first and has written nothing; that nobody
+decides what somebody else has reserved, or what takes more authority than they have; and that closing and what the
+decision writes are one commit. Records are locked after the subjects, in ascending order, everywhere.
+Next in the flow: `conflicts/decisions.py`, which the review queue calls.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from conflicts import actions, claims, resolutions, review  # noqa: F401 - puts how it ended into words
+from conflicts.actions import Action
+from conflicts.actors import Actor
+from conflicts.models.conflict import Conflict
+from conflicts.outcomes import Outcome, Result
+from conflicts.proposals import Proposal
+from conflicts.review import Need
+from conflicts.sentences import Sentence, actor
+from conflicts.work import Work
+
+DROP = "conflict.drop"
+
+
+class TooLate(NamedTuple):
+    result: Result
+    sentence: Sentence
+
+
+def lock(proposals: Sequence[Proposal]) -> dict[int, Conflict]:
+    wanted = sorted({proposal.settles for proposal in proposals if proposal.settles})
+    rows = Conflict.objects.select_for_update().filter(pk__in=wanted).order_by("pk") if wanted else ()
+    return {row.pk: row for row in rows}
+
+
+def too_late(work: Work) -> TooLate | None:
+    """Why this conflict is not this author's to decide, now; None if it is."""
+    record: Conflict | None = work.record
+    if record is None:
+        return TooLate(Result.REFUSED, Sentence("gone"))
+    if record.closed_at is not None:
+        return TooLate(Result.SUPERSEDED, settled_meanwhile(record))
+    if work.proposal.settles_at not in (None, record.revision):
+        return TooLate(Result.REFUSED, Sentence("revised_meanwhile"))
+    holder = claims.holder(record.pk)
+    if holder is not None and holder.claim != work.proposal.lease and not holder.by.same_as(work.by):
+        return TooLate(Result.REFUSED, claims.held_by(holder))
+    return None
+
+
+def settled_meanwhile(record: Conflict) -> Sentence:
+    by = record.closed_by or record.actor
+    return Sentence("settled_meanwhile", {"who": actor(by), "how": {"resolution": record.resolution}})
+
+
+def without_authority(work: Work, action: Action) -> Sentence | None:
+    """Asked once it is known what would be written: who leaves everything as it is takes nothing upon themselves."""
+    if not action.takes_authority or work.record is None:
+        return None
+    if not (work.writes or action.writes_aspects or action.creates):
+        return None
+    return refusal(work.record, by=work.by, withdraws=work.proposal.action == DROP)
+
+
+def refusal(record: Conflict, *, by: Actor, withdraws: bool = False) -> Sentence | None:
+    """Why `by` has not the authority to decide this conflict; None if they have. Button, tooltip and gate ask here.
+
+    `withdraws`: it would be dropped; whoever meant it may take it back, whatever it is about.
+    """
+    if withdraws and record.intended_by.same_as(by):
+        return None
+    return review.desk().refuse(by, Need.from_json(record.needs), team=record.team_key)
+
+
+def close(proposals: Sequence[Proposal], outcomes: Sequence[Outcome], *, now: dt.datetime) -> None:
+    """Compare-and-swap on "still open": of two people who settle one conflict, the second finds it settled."""
+    for proposal, outcome in zip(proposals, outcomes, strict=True):
+        how = actions.get(proposal.action).settles_as
+        if proposal.settles and outcome.done and outcome.result is not Result.DUPLICATE and how:
+            Conflict.objects.filter(pk=proposal.settles, closed_at=None).update(
+                closed_at=now, closed_by=str(proposal.by)[:200], resolution=how
+            )
