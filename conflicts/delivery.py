@@ -29,7 +29,7 @@ from django.db.models import F
 from conflicts import destinations, jobs, leases, limits, outbox, waiting
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
-from conflicts.destinations import Destination, Found, Missing, NotAccepted, NotSent
+from conflicts.destinations import Destination, Found, Listening, Missing, NotAccepted, NotSent
 from conflicts.exceptions import LeaseLost
 from conflicts.heartbeat import Heartbeat
 from conflicts.jobs import PutOff
@@ -228,6 +228,8 @@ class Sending:
             was = OutboxMessage.objects.filter(pk=message.pk, state=message.state, holder=message.holder)
             if was.update(state=to, **values) != 1:
                 raise LeaseLost
+            if to in (Delivery.SENT, Delivery.FAILED) and isinstance(self.destination, Listening):
+                self.destination.ended(message, to)
         message.refresh_from_db()
 
     def check_claims(self) -> None:

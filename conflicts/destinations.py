@@ -6,7 +6,7 @@ means that nobody knows, and is treated so. Next in the flow: `conflicts/deliver
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from conflicts.exceptions import KernelError
 from conflicts.models.outbox import OutboxMessage
@@ -51,6 +51,14 @@ class Destination(Protocol):
 
     def last_look(self, message: OutboxMessage) -> Sentence | None:
         """Why it must not be sent any more (consent withdrawn, a person took over), or None. Asked right before."""
+
+
+@runtime_checkable
+class Listening(Protocol):
+    """A destination that wants to be told how a delivery ended."""
+
+    def ended(self, message: OutboxMessage, state: str) -> None:
+        """Called in the transaction that notes `sent` or `failed`: what it writes is there if, and only if, that is."""
 
 
 class UnknownDestination(KernelError):

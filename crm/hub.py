@@ -22,7 +22,6 @@ from django.db import DatabaseError, connections
 
 from conflicts.refs import Ref
 from crm import live, presence
-from crm.models import Opportunity
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +38,12 @@ class Listener:
     sees_everything: bool
     watches: str = ""
     """The subject whose presence it shows."""
+    only: str = ""
+    """The one subject it hears of; empty for all."""
     queue: asyncio.Queue[dict[str, Any] | None] = field(default_factory=lambda: asyncio.Queue(QUEUE))
+
+    def hears(self, news: dict[str, Any], audience: Any) -> bool:
+        return (not self.only or news.get("subject", self.only) == self.only) and self.may_see(audience)
 
     def may_see(self, audience: Any) -> bool:
         if audience is NOBODY:
@@ -57,10 +61,11 @@ class Listener:
 
 def audience_of(ref: Ref) -> Any:
     """The team whose deal it is (None: everybody's); companies and contacts are everyone's."""
-    if ref.label != "crm.opportunity":
+    team = {"crm.opportunity": "team_id", "crm.conversation": "opportunity__team_id"}.get(ref.label)
+    if team is None:
         return EVERYONE
     try:
-        found = list(Opportunity.objects.filter(pk=ref.pk).values_list("team_id", flat=True))
+        found = list(ref.model._default_manager.filter(pk=ref.pk).values_list(team, flat=True))
         return found[0] if found else NOBODY
     finally:
         connections.close_all()
@@ -124,7 +129,7 @@ class Hub:
 
     def _tell(self, news: dict[str, Any], audience: Any) -> None:
         for listener in self.listeners:
-            if listener.may_see(audience):
+            if listener.hears(news, audience):
                 listener.put(news)
 
 

@@ -14,6 +14,8 @@ import redis
 from django.conf import settings
 from django.dispatch import receiver
 
+from conflicts.actors import SYSTEM
+from conflicts.refs import Ref
 from conflicts.signals import Committed, committed
 
 logger = logging.getLogger(__name__)
@@ -27,6 +29,15 @@ AT_MOST = 50
 def client() -> redis.Redis:
     """One pooled client per process; waits at most a second, so that a dead Redis never holds up a request."""
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+
+
+def nudge(subject: Ref, *, aspect: str) -> None:
+    """Tell open screens to look again though no version has risen: a delivery ended, somebody is typing."""
+    try:
+        told = {"subject": str(subject), "version": 0, "by": str(SYSTEM), "aspects": [aspect], "action": ""}
+        client().publish(CHANNEL, json.dumps(told))
+    except redis.RedisError as error:
+        logger.warning("No live update was sent: %s", error)
 
 
 @receiver(committed, dispatch_uid="crm.live")

@@ -8,6 +8,8 @@ much, waits. Called by `conflicts/delivery.py`.
 
 from typing import Any, Protocol
 
+from django.db import transaction
+
 from conflicts import gate, limits
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import database_now
@@ -17,7 +19,7 @@ from conflicts.models.outbox import OutboxMessage
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
-from crm import contacting
+from crm import contacting, live
 from crm.models import ChannelAccount, Conversation, MessageReport
 
 
@@ -71,6 +73,11 @@ class MessageDestination:
             # First here, then in the outbox: a crash between the two finds it taken back already and says so again.
             withdraw(message, why=refusal)
         return refusal
+
+    def ended(self, message: OutboxMessage, state: str) -> None:
+        """Open pages (the inbox, the visitor's chat) are told once it is so."""
+        subject = Ref("crm.conversation", message.payload["conversation"])
+        transaction.on_commit(lambda: live.nudge(subject, aspect="delivery"), robust=True)
 
 
 def _refusal(message: OutboxMessage) -> Sentence | None:
