@@ -20,6 +20,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.utils.module_loading import import_string
 
 from agents import prompts
@@ -31,8 +32,9 @@ from conflicts.clock import ClockTimestamp
 from conflicts.leases import Busy, Grant
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal, Read
+from conflicts.refs import Ref
 from conflicts.sentences import Sentence
-from crm import contacting, timers
+from crm import contacting, live, timers
 from crm.actions.conversation_outbound import MOST_DROPS
 from crm.models import Conversation, ReplyTimer
 
@@ -100,6 +102,7 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
         final=timer.drops >= MOST_DROPS,
         responder=writer.name,
     )
+    live.nudge(Ref("crm.conversation", pk), aspect="turn")
     if timer.failures >= MOST_FAILURES:
         answer = Answer(hand_over="failed")
     elif contacting.why_not(conversation, conversation.contact, now=turn.started_at):
@@ -192,3 +195,5 @@ def _end(turn: Turn, state: TurnState, why: Sentence | None, *, record: int | No
     if not ended:
         # A person took over while it was written (agents/takeover.py) and said why; the draft is kept as evidence.
         mine.update(**draft)
+    ref = Ref("crm.conversation", turn.conversation_id)
+    transaction.on_commit(lambda: live.nudge(ref, aspect="turn"), robust=True)

@@ -14,6 +14,8 @@ from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import MergePolicy
 from crm.models.channel_account import Medium
+from crm.models.opportunity import Opportunity
+from crm.models.user import User
 
 
 class Owner(models.TextChoices):
@@ -25,6 +27,16 @@ class Owner(models.TextChoices):
 class Status(models.TextChoices):
     OPEN = "open", _("open")
     CLOSED = "closed", _("closed")
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def visible_to(self, user: User) -> "ConversationQuerySet":
+        """Those about a deal that the person sees, and those about none; administrators see all."""
+        if user.sees_everything:
+            return self
+        return self.filter(
+            models.Q(opportunity=None) | models.Q(opportunity__in=Opportunity.objects.visible_to(user).values("pk"))
+        )
 
 
 @tracked
@@ -61,6 +73,7 @@ class Conversation(VersionedModel):
     last_human_at = models.DateTimeField(_("last human sign"), null=True, blank=True)
 
     policy = MergePolicy(owner=gettext_noop("customer service"))
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("conversation")
