@@ -20,12 +20,13 @@ from conflicts import partitions
 
 QUICK = {"VIGENTE_CLAIM_SECONDS": "2", "VIGENTE_WATCH_SECONDS": "1", "VIGENTE_RESTORE_SECONDS": "1"}
 KILL = [(signal.SIGKILL, 10.0)]
+CELERY = [sys.executable, "-m", "celery", "-A", "config.lab.reserved"]
 
 
 class Floor:
-    def __init__(self) -> None:
+    def __init__(self, **env: str) -> None:
         self._home = Home(Path(tempfile.mkdtemp(prefix="vigente-race-")), fast=True)
-        self._env = {**QUICK, "REDIS_URL": f"unix://{self._home.redis_socket}"}
+        self._env = {**QUICK, "REDIS_URL": f"unix://{self._home.redis_socket}", **env}
 
     def __enter__(self) -> Self:
         self._home.prepare()
@@ -41,11 +42,15 @@ class Floor:
         for path in (self._home.sockets, self._home.path):
             shutil.rmtree(path, ignore_errors=True)
 
-    def celery(self) -> Process:
+    def celery(self, *, concurrency: int = 2) -> Process:
         """A worker for all queues."""
         queues = ",".join([*partitions.queues(), "default"])
-        words = [sys.executable, "-m", "celery", "-A", "config.lab.reserved", "worker", "-c", "2", "-Q", queues]
-        return Process([*words, "-l", "critical", "--without-gossip", "--without-mingle"], env=self._env)
+        words = [*CELERY, "worker", "-c", str(concurrency), "-Q", queues, "-l", "critical"]
+        return Process([*words, "--without-gossip", "--without-mingle"], env=self._env)
+
+    def schedule(self, *options: str) -> Process:
+        """A scheduler; which kind, the options say."""
+        return Process([*CELERY, "beat", "-l", "critical", *options], env=self._env)
 
     def restart_redis(self) -> None:
         """-9, and back with nothing in it."""
@@ -53,6 +58,18 @@ class Floor:
             processes.end(process, steps=KILL)
         redis.start(self._home, say=lambda line: None)
 
+    def flush_redis(self) -> None:
+        """It forgets everything and goes on."""
+        with self.redis() as broker:
+            broker.flushall()
+
     def nothing_queued(self) -> bool:
-        with client.Redis.from_url(self._env["REDIS_URL"]) as broker:
+        with self.redis() as broker:
             return not broker.llen("default") and not broker.hlen("unacked")
+
+    def redis(self) -> "client.Redis":
+        return client.Redis.from_url(self._env["REDIS_URL"])
+
+    @property
+    def place(self) -> Path:
+        return self._home.path

@@ -1,6 +1,7 @@
 """A language model as far as a race needs one: a call that is answered when the race says so."""
 
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -20,9 +21,10 @@ class Model:
             def do_GET(self) -> None:
                 called.set()
                 may_answer.wait(WAIT)
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(b"Dear Rui, here is our offer.")
+                with suppress(OSError):  # whoever asked may be dead by now
+                    self.send_response(200)
+                    self.end_headers()
+                    self.wfile.write(b"Dear Rui, here is our offer.")
 
             def log_message(self, format: str, *args: object) -> None:
                 return None

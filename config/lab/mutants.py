@@ -19,7 +19,7 @@ from django.db import connection
 
 from agents import execution, recommendations, rights, states
 from config.lab import scratch, world
-from conflicts import actions, guard, judging, leases, ledger, policing, reading, records, writing
+from conflicts import actions, guard, judging, leases, ledger, outbox, policing, reading, records, writing
 from conflicts.merging import Merged
 
 
@@ -212,7 +212,13 @@ MUTANTS = [
         name="answers_to_the_asker",
         takes_out="the line between an answer about the work and one about who asked",
         out=partial(put, ledger, "ABOUT_THE_ASKER", frozenset({"key_reused"})),
-        lost=("stale_holder_asks_first",),
+        lost=("stale_holder_asks_first", "wrong_yes_asks_first"),
+    ),
+    Mutant(
+        name="message_state",
+        takes_out="the question whether a message still waits when a person takes it back",
+        out=partial(rewritten, outbox, ("drop", "message.state != Delivery.QUEUED", "False")),
+        lost=("taken_back_yet_sent",),
     ),
     Mutant(
         name="key_fingerprint",

@@ -17,6 +17,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlencode
 
+import psutil
 from django.conf import settings
 from django.db import connection
 
@@ -91,6 +92,30 @@ class Process:
 
     def wake(self) -> None:
         self._signal(signal.SIGCONT)
+
+    def ask_to_end(self) -> None:
+        """As a supervisor does first: SIGTERM, to the program itself."""
+        if self._child.poll() is None:
+            self._child.terminate()
+
+    def ended(self, *, seconds: float) -> bool:
+        """By itself, within that time."""
+        try:
+            self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def kill_children(self) -> int:
+        """-9, to the processes it has made; itself lives on. How many there were."""
+        children = psutil.Process(self._child.pid).children()
+        for child in children:
+            child.kill()
+        return len(children)
 
     def kill(self) -> None:
         """-9, with all its children."""

@@ -162,26 +162,29 @@ def send_and_retry_naively(deal: str, text: str, key: str) -> Generator[str, Non
 
 
 @role
-def enqueue(deals: list[str]) -> Generator[str, None, dict[str, Any]]:
+def enqueue(deals: list[str], model: str = "", after: float = 0.0) -> Generator[str, None, dict[str, Any]]:
     """A job for each deal; the bell rings for it on the lab's own broker."""
+    from django.db import connection
+
     from config.lab import reserved
     from conflicts import jobs
     from conflicts.refs import Ref
 
+    connection.close()  # the database may have been away since the last task
     for deal in deals:
-        jobs.enqueue(reserved.KIND, f"lab:{deal}", Ref.parse(deal))
+        jobs.enqueue(reserved.KIND, f"lab:{deal}", Ref.parse(deal), {"model": model} if model else {}, after=after)
     yield "enqueued"
     return {}
 
 
 @role
-def enqueue_naively(deals: list[str]) -> Generator[str, None, dict[str, Any]]:
+def enqueue_naively(deals: list[str], model: str = "", after: float = 0.0) -> Generator[str, None, dict[str, Any]]:
     """A message for each deal, and nothing else."""
     from config.celery import app
     from config.lab import reserved
 
     for deal in deals:
-        app.send_task(reserved.NAIVE_TASK, args=(deal,), queue="default")
+        app.send_task(reserved.NAIVE_TASK, args=(deal, model), queue="default", countdown=after or None)
     yield "enqueued"
     return {}
 

@@ -17,12 +17,12 @@ from conflicts.admin.read_only import ReadOnlyAdmin
 
 
 class EventAdmin(ReadOnlyAdmin):
-    list_display = ("shown_at", "kind", "key", "who", "said")
+    list_display: tuple[str, ...] = ("shown_at", "kind", "key", "who", "said")
     list_filter = ("kind",)
     search_fields = ("=key",)
     search_help_text = _("A whole key")
     ordering = ("-id",)
-    fields = ("shown_at", "kind", "key", "who", "said")
+    fields: tuple[str, ...] = list_display
     readonly_fields = ("shown_at", "who", "said")
     list_fullwidth = True
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from django.db import connection
 
-from config.embedded.processes import until
-from config.lab.broker import Floor
 from config.lab.checker import Answer, Told
 from config.lab.model import Model
 from config.lab.processes import Worker, address
@@ -16,9 +14,8 @@ from config.lab.proxy import Proxy
 from config.lab.rounds import Round
 from config.lab.scenario import Judgement, Kind, Scenario, register
 from config.lab.scenarios.lease_holders import mailed_once
-from config.lab.scenarios.parts import activities, deals, groups, lines, records
+from config.lab.scenarios.parts import activities, deals, lines, records
 from conflicts.outcomes import Outcome, Result
-from crm.models import Activity
 
 SHORT, LONG = 0.4, 60.0
 """Seconds of a lease that is to end while its holder is busy, and of one that is not."""
@@ -211,58 +208,5 @@ register(
         guarded=_lost_answer,
         judge=_one_effect,
         stage=_worker_behind_a_proxy,
-    )
-)
-
-# --- workers and broker die with work in hand -------------------------------------------------------------------------
-
-ITEMS = 40
-RECOVERY = 45.0
-"""Seconds in which all of it must be done."""
-
-
-def _die(one: Round) -> None:
-    """Some of the work is done; worker (-9) and broker (-9, its memory lost) die; both come back."""
-    floor: Floor = one.stage
-    floor.caller.do("enqueue" if one.guarded else "enqueue_naively", deals=[str(ref) for ref in one.refs])
-    with floor.celery() as doomed:
-        begun = until(lambda: _mailed(one) >= ITEMS // 8, seconds=60)
-        doomed.kill()
-    one.facts["begun"] = begun
-    one.facts["in hand"] = ITEMS - _mailed(one)
-    floor.restart_redis()
-    with floor.celery():
-        if one.guarded:
-            one.facts["in time"] = until(lambda: _mailed(one) >= ITEMS, seconds=RECOVERY)
-        else:
-            until(floor.nothing_queued, seconds=RECOVERY)
-
-
-def _mailed(one: Round) -> int:
-    return Activity.objects.filter(opportunity__in=[ref.pk for ref in one.refs]).count()
-
-
-def _all_done_once(one: Round) -> Judgement:
-    per_deal = [Activity.objects.filter(opportunity=ref.pk).count() for ref in one.refs]
-    wrong = ["an offer never went out" for count in per_deal if count == 0]
-    wrong += ["an offer went out once more" for count in per_deal for _ in range(count - 1)]
-    wrong += lines(
-        (not one.facts["begun"], "the worker never began"),
-        (one.facts["in hand"] == 0, "the worker was done before it was killed: the race was not run"),
-        (not one.facts.get("in time", True), f"it took longer than {RECOVERY:.0f} seconds"),
-    )
-    return Judgement(effects=sum(per_deal), wrong=wrong)
-
-
-register(
-    Scenario(
-        slug="restart_with_reserved_items",
-        title="worker and broker are killed with work in hand",
-        kind=Kind.PROCESS,
-        prepare=groups(ITEMS),
-        naive=_die,
-        guarded=_die,
-        judge=_all_done_once,
-        stage=Floor,
     )
 )
