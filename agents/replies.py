@@ -23,7 +23,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from agents import prompts
+from agents import prompts, turns
 from agents.identity import REPLY
 from agents.models import Turn, TurnState
 from agents.responders.port import Answer, Responder
@@ -69,6 +69,13 @@ def take_turn(conversation: int, *, responder: Responder | None = None) -> End:
     if not ReplyTimer.objects.filter(pk=conversation, due_at__lte=ClockTimestamp()).exists():
         return End.NOT_DUE
     writer = responder or globals()["responder"]()
+    end = _under_lease(conversation, writer)
+    # Only now, with the lease given back: a bell that rang for what came meanwhile found us at work and went home.
+    turns.ring_for([conversation])
+    return end
+
+
+def _under_lease(conversation: int, writer: Responder) -> End:
     with leases.holding(
         timers.turn_key(conversation),
         by=REPLY,
@@ -85,6 +92,7 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
     timer = ReplyTimer.objects.filter(pk=pk, due_at__lte=ClockTimestamp()).first()
     if timer is None:
         return End.NOT_DUE  # whoever had the lease before us has answered
+    _close_lost(timer, grant)
     conversation = prompts.load(pk)
     if not conversation.is_agents or conversation.unanswered <= 0:
         timers.arm([pk])
@@ -112,12 +120,22 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
             answer = _written(writer.answer(prompts.prompt_of(conversation, now=turn.started_at)))
         except Exception as error:  # whatever it was: the turn is tried again, or a person gets the conversation
             logger.warning("Turn %s failed.", turn, exc_info=True)
-            return _failed(turn, timer, error)
+            return _failed(turn, timer, grant, error)
     if grant.must_stop:
         # Two thirds of the time are over: another may be about to take the conversation. Nothing is begun any more.
-        return _failed(turn, timer, TimeoutError("the model took too long"))
+        return _failed(turn, timer, grant, TimeoutError("the model took too long"))
     turn.text, turn.facts, turn.calls = answer.text, dict(answer.facts), answer.calls
     return _commit(turn, grant, answer, read=conversation)
+
+
+def _close_lost(timer: ReplyTimer, grant: Grant) -> None:
+    """Turns whose worker went silent: with the lease in our hands they are over. They count as failed ones, or a text
+    that kills every worker would go round for ever."""
+    before_us = Turn.objects.filter(conversation=timer.pk, state=TurnState.RUNNING, fence__lt=grant.claim.fence)
+    lost = before_us.update(state=TurnState.FAILED, reason=Sentence("turn.lost").as_json(), ended_at=ClockTimestamp())
+    if lost:
+        timer.failures += lost
+        ReplyTimer.objects.filter(pk=timer.pk).update(failures=timer.failures)
 
 
 def _written(answer: Answer) -> Answer:
@@ -177,12 +195,15 @@ def _settle(turn: Turn, outcome: Outcome, *, handed_over: bool) -> End:
     return End(state.value)
 
 
-def _failed(turn: Turn, timer: ReplyTimer, error: Exception) -> End:
+def _failed(turn: Turn, timer: ReplyTimer, grant: Grant, error: Exception) -> End:
     """The watermark stays where it is. Tried again after a pause; after several times in a row a person answers."""
     failures = timer.failures + 1
     pause = PAUSE * 2 ** (failures - 1) if failures < MOST_FAILURES else 0.0
-    timers.arm([turn.conversation_id], failures=failures, not_before=pause)
-    _end(turn, TurnState.FAILED, Sentence("turn.failed", {"error": type(error).__name__}))
+    with transaction.atomic():
+        if leases.in_force([grant.claim]) == {grant.claim}:
+            timers.arm([turn.conversation_id], failures=failures, not_before=pause)
+        # else somebody else has the conversation: we have nothing to say about its timer any more
+        _end(turn, TurnState.FAILED, Sentence("turn.failed", {"error": type(error).__name__}))
     return End.FAILED
 
 

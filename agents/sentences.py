@@ -133,6 +133,7 @@ TOLD = {
 
 TURNS = {
     "turn.taken_over": _("{who} took the conversation over. The draft was dropped; the customer got no word of it."),
+    "turn.lost": _("Whoever wrote this answer went silent. It was written anew; nothing of this one was sent."),
     "turn.failed": _("No answer could be written ({error}). It is tried again; nothing was sent."),
     "suggestion.taken_over": _("{who} is writing with the customer. The suggestion was closed; nothing was sent."),
 }

@@ -53,10 +53,13 @@ def ring(conversation: int, *, after: float = 0.0) -> bool:
 @receiver(committed, dispatch_uid="agents.turns")
 def hint(sender: Any, commits: Sequence[Committed], **kwargs: Any) -> None:
     """A countdown to the moment when an answer is due: after the commit, and only where something came or changed."""
-    pks = [commit.subject.pk for commit in commits if commit.subject.label == "crm.conversation"]
-    if not pks:
-        return
-    for pk, after in timers.seconds_left(pks).items():
+    if pks := [commit.subject.pk for commit in commits if commit.subject.label == "crm.conversation"]:
+        ring_for(pks)
+
+
+def ring_for(conversations: Sequence[int]) -> None:
+    """At the moment when an answer is due in each; nothing where none is."""
+    for pk, after in timers.seconds_left(conversations).items():
         ring(pk, after=after)
 
 

@@ -15,6 +15,7 @@ from django.apps import apps
 from django.db import connection, connections
 from pgtrigger import Trigger
 
+from agents import turns
 from conflicts import bell, guard, limits
 from crm import live
 
@@ -54,6 +55,7 @@ def unheard() -> Iterator[None]:
     with (
         patch.object(limits, "take", lambda *args, **more: limits.Allowance(allowed=True)),
         patch.object(bell, "ring", lambda *args, **more: False),
+        patch.object(turns, "ring", lambda *args, **more: False),
         patch.object(live, "CHANNEL", f"{live.CHANNEL}{MARK}{os.getpid()}"),
     ):
         logging.disable(logging.WARNING)  # what a race makes of a worker is the point here, and no news

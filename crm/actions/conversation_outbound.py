@@ -17,7 +17,7 @@ from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.models.outbox import Delivery, OutboxMessage
 from conflicts.sentences import Sentence, actor
 from conflicts.work import Work
-from crm import contacting
+from crm import contacting, timers
 from crm.actions.conversations import MESSAGES, NOT_CHANGED, arm
 from crm.actions.fields import Line, Params, ShortLine, Text
 from crm.channels.sending import destination_of
@@ -34,7 +34,9 @@ NOT_SENT = Sentence("message_not_sent")
 AROUND = related("contact", "account")
 
 
-def _say(work: Work, text: str, *, key: str, counter: int, final: bool = False, template: str = "") -> None:
+def _say(
+    work: Work, text: str, *, key: str, counter: int, final: bool = False, drops: int = 0, template: str = ""
+) -> None:
     """An outgoing message as writes of this Work: the line in the thread, the watermark, the row in the outbox."""
     conversation: Conversation = work.subject
     automatic = not work.by.is_person
@@ -74,6 +76,7 @@ def _say(work: Work, text: str, *, key: str, counter: int, final: bool = False, 
             "counter": counter,
             "answered": before,
             "final": final,
+            "drops": drops,
         },
         key=key,
     )
@@ -139,7 +142,8 @@ def _check_reply(work: Work) -> None:
 def _reply(work: Work) -> None:
     p: Reply = work.params
     key = f"reply:{work.subject.pk}:{p.epoch}:{p.counter}"
-    _say(work, p.text, key=key, counter=p.counter, final=p.final)
+    drops = ReplyTimer.objects.filter(conversation=work.subject).values_list("drops", flat=True).first() or 0
+    _say(work, p.text, key=key, counter=p.counter, final=p.final, drops=drops)
 
 
 # ---- a person
@@ -306,6 +310,15 @@ def _withdraw(work: Work) -> None:
         )
 
 
+def _arm_again(works: Any) -> None:
+    """An answer that the customer overtook on its way out is a draft dropped like any other: they add up, or somebody
+    who never stops typing would never be answered."""
+    for work in works:
+        overtaken = work.params.why == "reply.customer_wrote_again" and "answered_count" in work.changes
+        sent = OutboxMessage.objects.get(key=work.params.key).payload
+        timers.arm([work.subject.pk], drops=sent.get("drops", 0) + 1 if overtaken else None)
+
+
 def _tell_taken_over(works: Any) -> None:
     """The timer is disarmed, and whoever keeps drafts, follow-ups or approvals about it closes them, all in one."""
     arm(works)
@@ -318,7 +331,7 @@ for name, params, words, check, apply, fact, also, avoided in (
     ("send", Say, _("Write to the customer"), _check_say, _send, False, _tell_taken_over, NOT_SENT),
     ("echo", Heard, _("Record what was said on the phone"), _check_echo, _echo, True, _tell_taken_over, None),
     ("note", Note, _("Write a note"), _check_note, _note, True, None, NOT_CHANGED),
-    ("withdraw", Withdraw, _("Take a message back"), _check_withdraw, _withdraw, True, arm, None),
+    ("withdraw", Withdraw, _("Take a message back"), _check_withdraw, _withdraw, True, _arm_again, None),
 ):
     register(
         Action(
