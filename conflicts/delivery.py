@@ -29,7 +29,7 @@ from django.db.models import F
 from conflicts import destinations, jobs, leases, limits, outbox, waiting
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
-from conflicts.destinations import Destination, Found, Listening, Missing, NotAccepted, NotSent
+from conflicts.destinations import Destination, Found, Missing, NotAccepted, NotSent
 from conflicts.exceptions import LeaseLost
 from conflicts.heartbeat import Heartbeat
 from conflicts.jobs import PutOff
@@ -68,7 +68,7 @@ def deliver(job: Job, claim: Claim) -> None:
 @contextmanager
 def _served(destination: Destination, message: OutboxMessage) -> Iterator[Sequence[Claim]]:
     """A destination that can only overwrite is written to under a lease on what is overwritten there."""
-    if destination.conditional:
+    if destinations.trusted(destination):
         yield ()
         return
     key = f"to:{destination.name}:{message.subject or message.key}"[:200]
@@ -143,7 +143,7 @@ class Sending:
             raise LeaseLost  # we were stopped here, and somebody else may be at it: nothing has left us
         try:
             remote_id = self.destination.send(self.message.key, self.message.payload)
-        except NotSent:
+        except (NotSent, PutOff):
             self.move(Delivery.QUEUED)
             raise
         except NotAccepted as error:
@@ -156,7 +156,7 @@ class Sending:
             if self.message.state == Delivery.QUEUED:
                 raise  # surely not there: tried again after a pause, as after any failure
             return
-        if self.destination.conditional:
+        if destinations.trusted(self.destination):
             self.move(Delivery.SENT, remote_id=remote_id)
         else:
             self.look_after(remote_id)
@@ -208,15 +208,16 @@ class Sending:
         sentence = Sentence(outbox.UNKNOWN, {"destination": self.destination.name})
         with transaction.atomic():
             self.check_claims()
+            unknown = OutboxMessage.objects.filter(pk=self.message.pk, state=Delivery.OUTCOME_UNKNOWN)
+            if not unknown.select_for_update().exists():
+                return  # a report of the destination came in between and settled it
             record = waiting.open_for_a_person(
                 outbox.matter(self.message),
                 sentence,
                 avoided=Sentence("delivery.unknown.avoided"),
                 next_step=Sentence("next.look_there"),
             )
-            OutboxMessage.objects.filter(pk=self.message.pk, state=Delivery.OUTCOME_UNKNOWN).update(
-                conflict=record, reason=sentence.as_json()
-            )
+            unknown.update(conflict=record, reason=sentence.as_json())
 
     def move(self, to: Delivery, **values: object) -> None:
         """Compare-and-swap on the state and on the claim that set it, with all our leases in force. Or LeaseLost."""
@@ -228,8 +229,8 @@ class Sending:
             was = OutboxMessage.objects.filter(pk=message.pk, state=message.state, holder=message.holder)
             if was.update(state=to, **values) != 1:
                 raise LeaseLost
-            if to in (Delivery.SENT, Delivery.FAILED) and isinstance(self.destination, Listening):
-                self.destination.ended(message, to)
+            if to in (Delivery.SENT, Delivery.FAILED):
+                destinations.tell(message, to)
         message.refresh_from_db()
 
     def check_claims(self) -> None:

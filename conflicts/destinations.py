@@ -53,12 +53,25 @@ class Destination(Protocol):
         """Why it must not be sent any more (consent withdrawn, a person took over), or None. Asked right before."""
 
 
+def trusted(destination: Destination) -> bool:
+    """True where a yes stays true: a key is taken once, or each sending makes something new (`appends = True`: a mail,
+    a message), so that nobody can overwrite what it said yes to."""
+    return destination.conditional or bool(getattr(destination, "appends", False))
+
+
 @runtime_checkable
 class Listening(Protocol):
     """A destination that wants to be told how a delivery ended."""
 
     def ended(self, message: OutboxMessage, state: str) -> None:
         """Called in the transaction that notes `sent` or `failed`: what it writes is there if, and only if, that is."""
+
+
+def tell(message: OutboxMessage, state: str) -> None:
+    """Its destination, if it listens and is known here, hears how it ended. In the transaction that notes the end."""
+    destination = _DESTINATIONS.get(message.destination)
+    if isinstance(destination, Listening):
+        destination.ended(message, state)
 
 
 class UnknownDestination(KernelError):

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from conflicts import jobs, waiting
+from conflicts import destinations, jobs, waiting
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
 from conflicts.exceptions import BadJob
@@ -99,8 +99,9 @@ def job_of(message: OutboxMessage) -> Job | None:
     return Job.objects.filter(key__in=keys).order_by("-id").first()
 
 
-def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False) -> bool:
-    """A person has looked at the destination and says what became of a message nobody could tell of.
+def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False, remote_id: str = "") -> bool:
+    """Somebody can tell what became of a message nobody could tell of: a person who has looked at the destination, or
+    the destination itself in a report that came late (with the number it has there).
 
     Compare-and-swap: False if it has been settled meanwhile.
     """
@@ -109,7 +110,7 @@ def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False) -> b
         if message is None:
             return False
         if arrived:
-            _ended(message, Delivery.SENT)
+            _ended(message, Delivery.SENT, reason={}, **({"remote_id": remote_id} if remote_id else {}))
         elif send_again:
             OutboxMessage.objects.filter(pk=message.pk).update(state=Delivery.QUEUED, reason={}, conflict=None)
             _deliver(message, by=by)
@@ -123,6 +124,7 @@ def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False) -> b
 
 def _ended(message: OutboxMessage, state: Delivery, **values: Any) -> None:
     OutboxMessage.objects.filter(pk=message.pk).update(state=state, ended_at=ClockTimestamp(), **values)
+    destinations.tell(message, state)
 
 
 def _deliver(message: OutboxMessage, *, by: Actor) -> None:
