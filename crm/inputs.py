@@ -14,12 +14,13 @@ from typing import Any
 
 from babel.numbers import NumberFormatError, get_decimal_symbol, get_group_symbol, parse_decimal
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import get_language, to_locale
 from django.utils.translation import gettext as _
 
 from crm import naming
 from crm.actions.fields import MAX_AMOUNT
-from crm.models import Company, Contact, Product, Stage, User
+from crm.models import Company, Contact, Contract, Opportunity, Product, Stage, User
 
 MOST = 300
 """Options in a list; of more, the name is typed."""
@@ -125,6 +126,10 @@ def options(field: Any, subject: Any = None) -> list[tuple[str, str]]:
         rows = rows.filter(pipeline=subject.pipeline_id).order_by("position")
     elif model is Product:
         rows = rows.order_by("name")
+    elif model in (Opportunity, Contract):
+        # Those of the same company that everybody who sees this record sees too.
+        team = Q(team=None) | Q(team=getattr(subject, "team_id", None))
+        rows = rows.filter(team, company=getattr(subject, "company_id", None)).order_by("-id")
     elif model is Contact:
         company = getattr(subject, "company_id", None)
         rows = rows.filter(company=company).order_by("name_key") if company else rows.none()

@@ -22,6 +22,9 @@ from conflicts.values import Value as Plain
 from crm.models import User
 from crm.templatetags.vigente import money_text, weekday
 
+COUNTED = frozenset({"discount", "quantity"})
+"""Decimals that are no money."""
+
 
 class Shower:
     """Words for the fields of one model. `learn` everything first, then ask for `text`: one query for all names."""
@@ -54,7 +57,7 @@ class Shower:
         if field.related_model is not None:
             return self._name(field.related_model, value)
         match field:
-            case models.DecimalField() if self.currency:
+            case models.DecimalField() if self.currency and name not in COUNTED:
                 return money_text(str(value), self.currency)
             case models.DateTimeField():
                 return date_format(

@@ -16,7 +16,13 @@ from crm.admin.money import money
 from crm.models import Opportunity, Team, User
 
 DEAL = Opportunity._meta.label_lower
-PAGES = {DEAL: "deal", "crm.company": "company", "crm.contact": "contact"}
+PAGES = {
+    DEAL: "deal",
+    "crm.company": "company",
+    "crm.contact": "contact",
+    "crm.contract": "contract",
+    "crm.invoice": "invoice",
+}
 """Subject -> the page of the product where it is seen and settled."""
 
 

@@ -32,8 +32,12 @@ class Desk:
         return actors.person(self.people[who])
 
     def _commit(self, proposal: Proposal) -> Outcome:
-        outcome = gate.commit(proposal)
+        return self.saw(gate.commit(proposal), proposal)
+
+    def saw(self, outcome: Outcome, proposal: Proposal | None = None) -> Outcome:
+        """The version that this has left is the one the next step goes by. Raises SampleRefused."""
         if not outcome.written or outcome.subject is None or outcome.version is None:
-            raise SampleRefused(f"{proposal.action} {dict(proposal.params)}: {outcome.sentence or 'nothing to change'}")
+            wish = f"{proposal.action} {dict(proposal.params)}" if proposal else "a step"
+            raise SampleRefused(f"{wish}: {outcome.sentence or 'nothing to change'}")
         self._versions[outcome.subject] = outcome.version
         return outcome

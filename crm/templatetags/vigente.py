@@ -10,10 +10,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from babel.numbers import get_decimal_symbol
 from django import template
 from django.template.context import Context
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext, ngettext, pgettext, to_locale
@@ -215,6 +216,26 @@ def money(amount: Decimal | str | int | None, currency: str) -> str:
 def _day(day: dt.date, today: dt.date) -> str:
     pattern = pgettext("date", "j M") if day.year == today.year else pgettext("date", "j M Y")
     return date_format(day, pattern)
+
+
+@register.filter
+def shown_number(value: Any) -> str:
+    """A quantity or a share as the reader writes it, without empty places: 2, 2.5."""
+    number = Decimal(str(value or 0))
+    whole = number == number.to_integral_value()
+    return number_format(f"{number:.0f}" if whole else f"{number:.2f}", use_l10n=True)
+
+
+@register.filter
+def typed_number(value: Any) -> str:
+    """The same as it stands in an input, where grouping would be in the way."""
+    number = Decimal(str(value or 0))
+    whole = number == number.to_integral_value()
+    return (
+        f"{number:.0f}"
+        if whole
+        else f"{number:.2f}".replace(".", get_decimal_symbol(to_locale(get_language() or "en")))
+    )
 
 
 @register.filter

@@ -1,6 +1,6 @@
 """The pages of the CRM, one file per room."""
 
-from crm.urls import board, day, deals, frame, records
+from crm.urls import board, day, deals, frame, papers, records
 
 urlpatterns = [
     *frame.urlpatterns,
@@ -8,4 +8,5 @@ urlpatterns = [
     *board.urlpatterns,
     *deals.urlpatterns,
     *records.urlpatterns,
+    *papers.urlpatterns,
 ]

@@ -51,8 +51,8 @@ def subject_of(text: str) -> Ref | None:
 def visible(ref: Ref, user: User) -> VersionedModel:
     """The subject, if the person may see it. Raises Http404."""
     rows: Any = ref.model._default_manager.all()
-    if ref.model is Opportunity:
-        rows = Opportunity.objects.visible_to(user)
+    if hasattr(rows, "visible_to"):
+        rows = rows.visible_to(user)
     found = rows.filter(pk=ref.pk).first()
     if found is None:
         raise Http404

@@ -6,25 +6,26 @@ version), and that the queries do not grow with the record. Next in the flow: `t
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from conflicts import actions, history
 from conflicts.actors import Actor
-from conflicts.models import Conflict, VersionedModel
+from conflicts.models import ChildModel, Conflict, VersionedModel
 from conflicts.refs import Ref
 from conflicts.sentences import aspect_label
 from conflicts.values import Value, plain
-from crm.models import Consent, Contact, ContactPoint, User
+from crm.models import Consent, ContactPoint, User
 from crm.showing import Shower
 from crm.timeline import UNTOLD, Entry, Line, Page
 from crm.views.deal_news import News
 
 PAGE = 15
 EVIDENCE = 15
-HIDDEN = frozenset({"name_key"})
+HIDDEN = frozenset({"name_key", "fingerprint", "document", "approved", "owed", "due_on", "to_review"})
+"""Follow from something that is told by itself."""
 TOLD = ("superseded", "conflict", "refused")
 
 
@@ -99,17 +100,29 @@ def _changed(
 
 
 def _children(subject: VersionedModel, versions: list[int]) -> dict[int, list[Line]]:
-    """What was done to the addresses and consents of a contact, by version."""
+    """What was done to the rows inside the record, by version."""
     lines: dict[int, list[Line]] = defaultdict(list)
-    if not isinstance(subject, Contact) or not versions:
+    if not versions:
         return lines
-    for model, told in ((ContactPoint, _point_line), (Consent, _consent_line)):
+    for model in history.children_of(type(subject)):
+        told = _TELLERS.get(model)
+        if told is None:
+            continue
         rows: Any = history.events_of(model)._default_manager.filter(
-            contact_id=subject.pk, subject_version__in=versions
+            **{f"{model.subject_field}_id": subject.pk}, subject_version__in=versions
         )
         for row in rows.order_by("pgh_id"):
             lines[row.subject_version].append(told(row))
     return lines
+
+
+type Teller = Callable[[Any], Line]
+_TELLERS: dict[type[ChildModel], Teller] = {}
+
+
+def told_by(model: type[ChildModel], teller: Teller) -> None:
+    """How one event of a row of this model is told in the story of its record."""
+    _TELLERS[model] = teller
 
 
 def _point_line(row: Any) -> Line:
@@ -124,6 +137,10 @@ def _consent_line(row: Any) -> Line:
         "statement": row.get_status_display(),
     }
     return Line(words=_("recorded what the contact said"), now=now, said=row.source, aspect="consents")
+
+
+told_by(ContactPoint, _point_line)
+told_by(Consent, _consent_line)
 
 
 def _entry(
