@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
+from agents import news
 from agents.content import Content, policies
 from agents.models import Approval, ApprovalState, Recommendation
 from agents.states import State, move
@@ -30,6 +31,7 @@ def give(
     with transaction.atomic():
         if not move(one, of=[State.PROPOSED], to=State.APPROVED, decided_by=str(by), decided_at=now):
             return None
+        news.tell(one, by=by)
         return Approval.objects.create(
             recommendation=one,
             revision=one.revision,

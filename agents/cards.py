@@ -12,11 +12,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from agents import content, freshness, loading, rights
+from agents import content, freshness, loading, rights, voided
 from agents.exceptions import NotPossible
 from agents.freshness import Freshness
 from agents.models import DeclineReason, Recommendation
+from agents.models.recommendation import EDIT_REASONS
 from agents.states import State
+from agents.voided import Void
 from conflicts import actors
 from conflicts.sentences import Sentence
 from crm.clock import today_for
@@ -43,7 +45,9 @@ class Card:
     can_ask_again: bool
     snooze_days: Sequence[tuple[dt.date, Any]]
     place: str = "card"
-    """Which partial it is drawn with: `card` on the deal, `hint` in lists."""
+    """Where it stands: `card` on the deal, `hint` in lists, `pick` in the list where many are approved at once."""
+    void: Void | None = None
+    """The yes to this, or to what it took the place of, that was not used."""
     told: str = ""
     """What just came of a press."""
     again: bool = False
@@ -53,7 +57,21 @@ class Card:
     typed: dict[str, str] = field(default_factory=dict)
 
     reasons = DeclineReason.choices
+    edit_reasons = EDIT_REASONS
     kinds = TaskKind.choices
+
+    @property
+    def partial(self) -> str:
+        return "card" if self.place == "card" else "hint"
+
+    @property
+    def can_pick(self) -> bool:
+        return self.place == "pick" and self.can_approve
+
+    @property
+    def rests_on(self) -> str:
+        """What makes this card old when it changes, for static/js/suggestions.js."""
+        return " ".join(str(read.subject) for read in self.recommendation.reads)
 
     @property
     def deal(self) -> Any:
@@ -77,7 +95,8 @@ class Card:
     def values(self) -> dict[str, str]:
         """What the edit form holds: what was typed, else the content."""
         params = self.recommendation.params
-        return {name: str(self.typed.get(name, params.get(name) or "")) for name in ("title", "kind", "due_on")}
+        found = {name: str(self.typed.get(name, params.get(name) or "")) for name in ("title", "kind", "due_on")}
+        return found | {"reason": str(self.typed.get("reason", ""))}
 
     @property
     def edits_words(self) -> bool:
@@ -95,7 +114,11 @@ def build(
     wanted = {one.opportunity_id for one in recommendations}
     deals = {deal.pk: deal for deal in loading.load(wanted, now=now, around=False)} if wanted else {}
     looks = freshness.look([(one, deals[one.opportunity_id]) for one in recommendations], now=now, viewer=viewer)
-    return [_card(one, looks[one.pk], viewer=viewer, now=now, place=place) for one in recommendations]
+    void = voided.of(recommendations, viewer=viewer, now=now) if recommendations else {}
+    cards = [_card(one, looks[one.pk], viewer=viewer, now=now, place=place) for one in recommendations]
+    for card in cards:
+        card.void = void.get(card.recommendation.pk)
+    return cards
 
 
 def _card(one: Recommendation, look: Freshness, *, viewer: User, now: dt.datetime, place: str) -> Card:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents import content, freshness, loading
+from agents import content, freshness, loading, news
 from agents.approving import give
 from agents.exceptions import NotPossible
 from agents.execution import carry_out, carry_out_all, supersede, told_of
@@ -118,6 +118,7 @@ def decline(recommendation: Recommendation, *, by: Actor, now: dt.datetime, reas
     if not move(recommendation, of=of, to=State.DECLINED, **values):
         return lost(recommendation)
     recommendation.refresh_from_db()
+    news.tell(recommendation, by=by)
     return Told(done=True, sentence=Sentence("told.declined"), recommendation=recommendation)
 
 
@@ -134,11 +135,17 @@ def snooze(recommendation: Recommendation, *, by: Actor, now: dt.datetime, until
     if not move(recommendation, of=[State.PROPOSED], to=State.SNOOZED, **values):
         return lost(recommendation)
     recommendation.refresh_from_db()
+    news.tell(recommendation, by=by)
     return Told(done=True, sentence=Sentence("told.snoozed", {"day": date(until)}), recommendation=recommendation)
 
 
-def edit(recommendation: Recommendation, *, by: Actor, now: dt.datetime, params: Mapping[str, Any]) -> Told:
-    """Other content: a new revision, which no earlier yes covers. Raises BadParams with a sentence for each field."""
+def edit(
+    recommendation: Recommendation, *, by: Actor, now: dt.datetime, params: Mapping[str, Any], reason: str = ""
+) -> Told:
+    """Other content: a new revision, which no earlier yes covers. `reason`: why the agent's own was not right.
+
+    Raises BadParams with a sentence for each field.
+    """
     try:
         check_edit(recommendation, by=by)
     except NotPossible as no:
@@ -167,11 +174,13 @@ def edit(recommendation: Recommendation, *, by: Actor, now: dt.datetime, params:
         title=title.as_json(),
         basis=reads,
         edited_by=str(by),
+        edit_reason=reason,
         expires_at=expiry(deal, due),
     )
     if not changed:
         return lost(recommendation)
     recommendation.refresh_from_db()
+    news.tell(recommendation, by=by)
     sentence = Sentence("told.edited", {"what": str(recommendation.headline)})
     return Told(done=True, sentence=sentence, recommendation=recommendation)
 

@@ -122,6 +122,7 @@ TOLD = {
     "no.own_beyond": _(
         "You changed this yourself, and {amount} is more than you may decide alone. {who} can approve it."
     ),
+    "no.reason": _("Say with one click why it should be another."),
     "no.owner_only": _("{who} owns the deal, and only the owner or a manager can say yes to this."),
     "no.past_day": _("Choose a day from tomorrow on, within half a year."),
     "no.edit_kind": _("Only the day, the kind and the words of a follow-up can be changed here."),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from agents.models import Recommendation
 from agents.states import State
 from conflicts.actors import Actor
+from conflicts.outcomes import Result
 from conflicts.sentences import Sentence, date
 from crm.models import Opportunity
 from crm.timeline import Entry, Line
@@ -43,10 +44,16 @@ def _of(row: Recommendation) -> Iterator[Entry]:
         case State.DECLINED:
             yield _entry(row.decided_at, row.decider, Sentence("line.declined", what))
         case State.APPLIED | State.APPROVED | State.FAILED:
-            yield _entry(row.decided_at, row.decider, Sentence("line.approved", what))
+            yield _entry(row.decided_at, row.decider, Sentence("line.approved", what), said=_rebased(row))
         case State.SNOOZED if row.snoozed_until:
             put_off = Sentence("line.snoozed", {**what, "day": date(row.snoozed_until)})
             yield _entry(row.decided_at, row.decider, put_off)
+
+
+def _rebased(row: Recommendation) -> str:
+    """What others had changed between the agent's reading and the deed, and did no harm."""
+    told = row.outcome.get("sentence") if row.outcome.get("result") == Result.REBASED else None
+    return str(Sentence.from_json(told)) if told else ""
 
 
 def _entry(at: dt.datetime, by: Actor, sentence: Sentence, *, said: str = "") -> Entry:

@@ -6,6 +6,7 @@ from agents import views
 
 urlpatterns = [
     path("suggestions/", views.suggestions, name="suggestions"),
+    path("suggestions/approve/", views.approve_many, name="suggestions_approve"),
     path("suggestions/<int:pk>/", views.suggestion, name="suggestion"),
     path("suggestions/<int:pk>/approve/", views.approve, name="suggestion_approve"),
     path("suggestions/<int:pk>/decline/", views.decline, name="suggestion_decline"),

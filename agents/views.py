@@ -20,13 +20,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from agents import backpressure, cards, content, lists, recommendations, rights
 from agents.cards import Card
 from agents.models import DeclineReason, Recommendation
+from agents.models.recommendation import EDIT_REASONS
 from agents.states import State, Told, why_not
 from conflicts import actors
 from conflicts.clock import database_now
 from conflicts.exceptions import BadParams
 from conflicts.sentences import Sentence
 
-PLACES = ("card", "hint")
+PLACES = ("card", "hint", "pick")
+AT_ONCE = 100
+"""Suggestions that one press approves together."""
 
 
 @require_GET
@@ -42,13 +45,42 @@ def suggestions(request: HttpRequest) -> HttpResponse:
     else:
         context["page"] = page = lists.suggestions(request.user, tab, after=after, mine=mine)  # type: ignore[arg-type]
         if tab.slug in ("proposed", "later"):
-            context["cards"] = _cards(request, list(page.rows), place="hint")
+            place = "pick" if tab.slug == "proposed" else "hint"
+            context["cards"] = _cards(request, list(page.rows), place=place)
     if _by_htmx(request) and after:
         return TemplateResponse(request, "agents/suggestions.html#rows", context)
+    return _whole_page(request, context)
+
+
+def _whole_page(request: HttpRequest, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     counted = lists.counts(request.user)  # type: ignore[arg-type]
     context["notice"] = backpressure.notice(request.user)  # type: ignore[arg-type]
     context["tabs"] = [*((one, counted.get(one.slug)) for one in lists.TABS), (lists.LEFT_ALONE, None)]
-    return TemplateResponse(request, "agents/suggestions.html", context)
+    return TemplateResponse(request, "agents/suggestions.html", context, status=status)
+
+
+@require_POST
+def approve_many(request: HttpRequest) -> HttpResponse:
+    """The yes to each that is ticked, as it was shown; what is not as it was shown is set aside and listed."""
+    picked = [int(pk) for pk in request.POST.getlist("pick") if pk.isascii() and pk.isdigit() and len(pk) < 19][
+        :AT_ONCE
+    ]
+    rows = Recommendation.objects.visible_to(request.user).select_related(*cards.WITH)  # type: ignore[arg-type]
+    found = {one.pk: one for one in rows.filter(pk__in=picked)}
+    shown = [(found[pk], request.POST.get(f"content-{pk}") or "-") for pk in dict.fromkeys(picked) if pk in found]
+    report = recommendations.approve_many(shown, by=actors.person(request.user), now=database_now())
+    tab, mine = lists.TABS[0], request.POST.get("mine") == "1"
+    page = lists.suggestions(request.user, tab, mine=mine)  # type: ignore[arg-type]
+    context = {
+        "tab": tab,
+        "mine": mine,
+        "page": page,
+        "cards": _cards(request, list(page.rows), place="pick"),
+        "report": report,
+        "gone": len(set(picked)) - len(shown),
+        "nothing_picked": not picked,
+    }
+    return _whole_page(request, context)
 
 
 @require_GET
@@ -98,8 +130,11 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         card.told, card.again = str(_why_not(one)), True
         return _show(request, card, editing=card.can_edit, status=409)
     params = {name: request.POST[name] for name in ("title", "kind", "due_on") if name in request.POST}
+    reason = request.POST.get("reason", "")
     try:
-        told = recommendations.edit(one, by=by, now=now, params=params)
+        if reason not in dict(EDIT_REASONS):
+            raise BadParams({"reason": [str(Sentence("no.reason"))]})
+        told = recommendations.edit(one, by=by, now=now, params=params, reason=reason)
     except BadParams as error:
         card = _card(request, one, typed=request.POST)
         card.errors = error.errors
@@ -139,7 +174,9 @@ def _cards(request: HttpRequest, rows: list[Recommendation], *, place: str) -> l
 def _card(request: HttpRequest, one: Recommendation, *, typed: Mapping[str, Any] | None = None) -> Card:
     asked = request.POST.get("place") or request.GET.get("place", "")
     [card] = _cards(request, [one], place=asked if asked in PLACES else "card")
-    card.typed = {name: str(typed[name]) for name in ("title", "kind", "due_on") if name in typed} if typed else {}
+    card.typed = (
+        {name: str(typed[name]) for name in ("title", "kind", "due_on", "reason") if name in typed} if typed else {}
+    )
     return card
 
 
@@ -166,5 +203,5 @@ def _back(request: HttpRequest, one: Recommendation) -> str:
 def _show(request: HttpRequest, card: Card, *, editing: bool = False, status: int = 200) -> HttpResponse:
     """The card alone for htmx, else on a page of its own."""
     context = {"card": card, "editing": editing and card.can_edit}
-    template = f"agents/card.html#{card.place}" if _by_htmx(request) else "agents/suggestion.html"
+    template = f"agents/card.html#{card.partial}" if _by_htmx(request) else "agents/suggestion.html"
     return TemplateResponse(request, template, context, status=status)

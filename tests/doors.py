@@ -281,6 +281,7 @@ OTHERS: dict[str, str] = {
     "settle": "a decision on a version: tried below",
     "undo": "takes back a version: tried below",
     "suggestion_approve": "a yes to one content: tried below",
+    "suggestions_approve": "the same yes to many at once: tried in tests/agents/test_suggestion_pages.py",
     "suggestion_edit": "a suggestion is no subject; its yes is tried below",
     "suggestion_decline": "a suggestion is no subject: compare-and-swap on its state",
     "suggestion_snooze": "a suggestion is no subject: compare-and-swap on its state",

@@ -298,7 +298,7 @@ def test_a_new_record_that_is_sent_twice_is_one(name: str) -> None:
 def test_what_needs_no_version_writes_no_subject(name: str) -> None:
     world = World()
     suggestion = suggested()
-    kwargs = {"pk": suggestion.pk} if name.startswith("suggestion") else {}
+    kwargs = {"pk": suggestion.pk} if name.startswith("suggestion_") else {}
     kwargs |= {"pk": 1} if name == "saved_view_delete" else {}
     said = {
         "reason": "not_now",

@@ -62,6 +62,10 @@ class DeclineReason(models.TextChoices):
     KNOWN_BETTER = "known_better", _("I know more than the record")
 
 
+EDIT_REASONS = [choice for choice in DeclineReason.choices if choice[0] != DeclineReason.DONE]
+"""Why a person makes another content of it."""
+
+
 class RecommendationQuerySet(models.QuerySet["Recommendation"]):
     def open(self) -> "RecommendationQuerySet":
         return self.filter(state__in=OPEN_STATES)

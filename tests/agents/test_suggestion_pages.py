@@ -14,7 +14,7 @@ from agents.models import Recommendation
 from agents.states import State
 from crm.models import Opportunity, Task, User
 from tests import cast
-from tests.agents.suggested import shown
+from tests.agents.suggested import said_yes, shown
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -40,6 +40,7 @@ def url(one: Recommendation, verb: str) -> str:
 def press(client: Client, one: Recommendation, verb: str, *, htmx: bool = False, **data: Any) -> Any:
     if verb == "edit":
         data.setdefault("fingerprint", one.proposal().fingerprint)
+        data.setdefault("reason", "wrong_time")
     if verb == "approve":
         reader = client.session.get("_auth_user_id") or cast.alice().pk
         data.setdefault("content", shown(one, to=User.objects.get(pk=reader)))
@@ -424,3 +425,71 @@ def test_who_sells_reads_the_reason_in_words_and_who_manages_finds_its_code() ->
     assert all("Nothing to do now: the last contact was" in page for page in seen.values())
     assert "R11" not in seen[cast.alice()]
     assert 'title="R11"' in seen[manager]
+
+
+def test_another_content_asks_for_one_click_of_reason_and_keeps_it() -> None:
+    one = suggested()
+    due = (timezone.localdate() + dt.timedelta(days=5)).isoformat()
+    typed = {"title": "Visit Rui", "kind": "meeting", "due_on": due}
+
+    answer = press(signed_in(cast.alice()), one, "edit", htmx=True, reason="", **typed)
+    assert answer.status_code == 422
+    assert "Say with one click why" in answer.content.decode()
+    assert "Visit Rui" in answer.content.decode(), "nothing typed is lost"
+
+    press(signed_in(cast.alice()), one, "edit", reason="wrong_step", **typed)
+    one.refresh_from_db()
+    assert (one.edit_reason, one.params["title"]) == ("wrong_step", "Visit Rui")
+
+
+def many(*ones: Recommendation, **more: str) -> dict[str, Any]:
+    return {
+        "pick": [str(one.pk) for one in ones],
+        **{f"content-{one.pk}": shown(one, to=cast.alice()) for one in ones},
+        **more,
+    }
+
+
+def test_many_are_approved_at_once_and_what_moved_is_set_aside_and_listed() -> None:
+    client = signed_in(cast.alice())
+    ones = [suggested(contact=name) for name in ("Rui Amaro", "Inês Prado", "Ana Reis")]
+    page = client.get(reverse("suggestions")).content.decode()
+    assert page.count('name="pick"') == 3
+    said = many(*ones)
+    overtake(ones[1], cast.bob())
+
+    page = client.post(reverse("suggestions_approve"), said).content.decode()
+
+    assert "2 done, 1 set aside" in page
+    assert "Bob Borges set the next step first" in page
+    assert sorted(Task.objects.values_list("title", flat=True)) == ["Call Ana Reis", "Call Rui Amaro", "Visit"]
+
+
+def test_many_at_once_with_nothing_ticked_or_with_what_is_out_of_sight() -> None:
+    one = suggested()
+    nothing = signed_in(cast.alice()).post(reverse("suggestions_approve"))
+    assert "Nothing was selected" in nothing.content.decode()
+    strange = {"pick": [str(one.pk), "99999999", "x"], f"content-{one.pk}": shown(one, to=cast.charlie())}
+    page = signed_in(cast.charlie()).post(reverse("suggestions_approve"), strange).content.decode()
+    assert "2 suggestions are no longer there." in page
+    assert not Task.objects.exists()
+
+
+def test_a_void_yes_comes_back_with_what_moved_before_and_now() -> None:
+    one = suggested()
+    said_yes(one, by=cast.alice(), now=timezone.now())
+    deal = Opportunity.objects.get(pk=one.opportunity_id)
+    cast.propose("opportunity.move", deal, by=cast.bob(), stage=cast.stage("Proposal").pk)
+    sweeps.resume(now=timezone.now() + dt.timedelta(minutes=2))
+    cast.propose("opportunity.log", fresh(deal), by=cast.bob(), kind="note", text="x")
+    sweeps.sweep(now=timezone.now() + dt.timedelta(days=10))
+
+    page = signed_in(cast.alice()).get(reverse("deal", args=[deal.pk])).content.decode()
+
+    assert re.search(r"You said yes to “Call Rui Amaro on .*”", page)
+    assert "It was not used." in page
+    assert re.search(r"<td>Stage</td><td>New</td><td><mark>Proposal</mark> by Bob</td>", page)
+
+
+def fresh(deal: Opportunity) -> Opportunity:
+    return Opportunity.objects.get(pk=deal.pk)
