@@ -72,7 +72,14 @@ def take_turn(conversation: int, *, responder: Responder | None = None) -> End:
     end = _under_lease(conversation, writer)
     # Only now, with the lease given back: a bell that rang for what came meanwhile found us at work and went home.
     turns.ring_for([conversation])
+    if end not in (End.NOT_DUE, End.BUSY, End.QUEUED):
+        _show(conversation)
     return end
+
+
+def _show(conversation: int) -> None:
+    """Open pages show that the agent writes, or does so no more; a queued answer tells them by itself."""
+    live.nudge(Ref("crm.conversation", conversation), aspect="turn")
 
 
 def _under_lease(conversation: int, writer: Responder) -> End:
@@ -111,6 +118,7 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
         responder=writer.name,
     )
     live.nudge(Ref("crm.conversation", pk), aspect="turn")
+    _show(pk)
     if timer.failures >= MOST_FAILURES:
         answer = Answer(hand_over="failed")
     elif contacting.why_not(conversation, conversation.contact, now=turn.started_at):

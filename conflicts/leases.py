@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from django.db import connection, transaction
 
 from conflicts.actors import SYSTEM, Actor
+from conflicts.clock import ClockTimestamp
 from conflicts.exceptions import BadLease, LeaseLost
 from conflicts.models.lease import Lease, LeaseEvent, LeaseEventKind, Renewal
 
@@ -195,6 +196,11 @@ def in_force(claims: Sequence[Claim]) -> set[Claim]:
         )
         current = {Claim(key=key, holder=holder, fence=fence) for key, holder, fence in cursor.fetchall()}
     return current & set(claims)
+
+
+def is_held(key: str) -> bool:
+    """Is somebody at it right now? For what a page shows; never a ground to act on."""
+    return Lease.objects.filter(key=key, expires_at__gt=ClockTimestamp()).exclude(holder="").exists()
 
 
 def lost(claim: Claim, *, unit: str = "") -> None:

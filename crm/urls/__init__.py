@@ -1,6 +1,6 @@
 """The pages of the CRM, one file per room."""
 
-from crm.urls import board, day, deals, frame, papers, records
+from crm.urls import board, day, deals, frame, papers, records, webchat
 
 urlpatterns = [
     *frame.urlpatterns,
@@ -9,4 +9,5 @@ urlpatterns = [
     *deals.urlpatterns,
     *records.urlpatterns,
     *papers.urlpatterns,
+    *webchat.urlpatterns,
 ]

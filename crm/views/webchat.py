@@ -1,0 +1,257 @@
+"""The web chat as its visitor sees it: a page of its own, also within a frame on the customer's site.
+
+Guarantees that a visitor reads and writes one conversation only, under a signed token that they alone hold; that nobody
+is taken for a known contact because they say so; that a line sent again (a lost answer, a double click) is one line;
+and that everything anybody wrote is shown as text. Works without JavaScript. Next in the flow: `crm/accepting.py`.
+"""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.core import signing
+from django.db import connections
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.utils.csp import CSP
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csp import csp_override
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from conflicts import leases, limits
+from crm import accepting, timers, typing
+from crm.channels.events import Incoming
+from crm.hub import Listener, hub
+from crm.models import ChannelAccount, Conversation, Message
+from crm.models.channel_account import Provider
+from crm.models.conversation import Direction
+from crm.sent import delivered_keys
+
+SALT = "vigente.webchat"
+LONGEST = 4_000
+"""Characters of one line."""
+LARGEST = 64 * 1024
+"""Bytes of one request; a chat has no attachments."""
+SHOWN = 200
+HEARTBEAT, LIFE = 15.0, 600.0
+
+FRAMED: dict[str, Any] = {**settings.SECURE_CSP, "frame-ancestors": ["*"], "connect-src": [CSP.SELF]}
+"""A chat is there to be embedded; what it shows is the visitor's own conversation and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    account: ChannelAccount
+    peer: str
+
+    @property
+    def token(self) -> str:
+        return signing.dumps({"a": self.account.pk, "p": self.peer}, salt=SALT, compress=True)
+
+    @property
+    def conversation(self) -> Conversation | None:
+        found = Conversation.objects.select_related("account", "owner")
+        return found.filter(account=self.account, peer=self.peer).first()
+
+
+def _account(slug: str) -> ChannelAccount:
+    found = ChannelAccount.objects.filter(provider=Provider.WEBCHAT, address=slug.lower(), active=True).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _visit(request: HttpRequest, slug: str) -> Visit | None:
+    """Whose page it is; None without a token of ours for this chat."""
+    token = request.headers.get("X-Chat-Token") or request.POST.get("token", "")
+    account = _account(slug)
+    try:
+        content = signing.loads(token, salt=SALT)
+    except signing.BadSignature:
+        return None
+    return Visit(account, content["p"]) if content["a"] == account.pk else None
+
+
+def _refused() -> JsonResponse:
+    return JsonResponse({"error": _("This chat has ended. Open it again.")}, status=403)
+
+
+@login_not_required
+@never_cache
+@xframe_options_exempt
+@csp_override(FRAMED)
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    """A new visitor until the browser shows the token it kept. Nothing is stored before the first line is sent."""
+    return _page(request, Visit(_account(slug), uuid.uuid4().hex))
+
+
+def _page(request: HttpRequest, visit: Visit, *, status: int = 200, error: str = "", text: str = "") -> HttpResponse:
+    context = {
+        "account": visit.account,
+        "token": visit.token,
+        "line": uuid.uuid4().hex,
+        "thread": _thread(visit, after=0),
+        "error": error,
+        "text": text,
+        "embedded": "embedded" in request.GET,
+    }
+    return TemplateResponse(request, "chat/page.html", context, status=status)
+
+
+@login_not_required
+@never_cache
+@xframe_options_exempt
+@csp_override(FRAMED)
+@csrf_exempt  # the token is in the form, not in a cookie: no other site can send it
+@require_POST
+def say(request: HttpRequest, slug: str) -> HttpResponse:
+    """A line of the visitor. `line` is the browser's number for it: the same again is the same line."""
+    plain = request.content_type != "application/json"
+    if int(request.headers.get("Content-Length") or 0) > LARGEST:
+        return JsonResponse({"error": _("This is too long for one message.")}, status=413)
+    try:
+        said = request.POST if plain else json.loads(request.body)
+        text, line = str(said.get("text", "")).strip(), str(said.get("line", ""))[:64]
+    except (ValueError, AttributeError):
+        return JsonResponse({"error": _("This message could not be read.")}, status=400)
+    visit = _visit(request, slug)
+    if visit is None:
+        return _refused()
+    error, status = _wrong(text, line, visit)
+    if error:
+        if plain:
+            return _page(request, visit, status=status, error=error, text=text)
+        return JsonResponse({"error": error}, status=status)
+    name = _("Visitor %(number)s") % {"number": visit.peer[:4].upper()}
+    [taken] = accepting.take(
+        visit.account,
+        [
+            Incoming(
+                provider_id=f"{visit.peer}:{line}",
+                peer=visit.peer,
+                name=name,
+                text=text,
+                language=request.LANGUAGE_CODE,  # type: ignore[attr-defined]
+            )
+        ],
+    )
+    if plain:
+        return _page(request, visit)
+    return JsonResponse({"how": taken.how.value}, status=201 if taken.how is accepting.Took.STORED else 200)
+
+
+def _wrong(text: str, line: str, visit: Visit) -> tuple[str, int]:
+    if not line:
+        return _("This message could not be read."), 400
+    if not accepting.shorten(text):
+        return _("Write something first."), 422
+    if len(text) > LONGEST:
+        return _("This is too long for one message."), 413
+    room = limits.take("inbound:webchat", visit.peer, by=accepting.channel_actor(visit.account))
+    if room.counted and not room:
+        return _("That was a lot at once. Wait a moment, then send it again."), 429
+    return "", 200
+
+
+@login_not_required
+@never_cache
+@xframe_options_exempt
+@require_safe
+def thread(request: HttpRequest, slug: str) -> HttpResponse:
+    """The lines after `after` (`through` of the last answer), and who is writing."""
+    visit = _visit(request, slug)
+    if visit is None:
+        return _refused()
+    after = request.GET.get("after", "0")
+    return JsonResponse(_thread(visit, after=int(after) if after.isascii() and after.isdigit() else 0))
+
+
+def _thread(visit: Visit, *, after: int) -> dict[str, Any]:
+    conversation = visit.conversation
+    if conversation is None:
+        return {"lines": [], "through": after, "writing": False}
+    found = Message.objects.filter(conversation=conversation, withdrawn=False, pk__gt=after)
+    rows = list(found.exclude(direction=Direction.NOTE).order_by("-at", "-id")[:SHOWN])
+    sent = delivered_keys(row.outbox_key for row in rows if row.outbox_key)
+    lines = [
+        {
+            "id": row.pk,
+            "ours": row.direction == Direction.OUT,
+            "line": (row.provider_id or "").partition(":")[2],
+            "text": row.text,
+            "at": row.at.isoformat(),
+            "who": "" if row.direction == Direction.IN or row.automatic else row.maker.shown.split(" ")[0],
+        }
+        for row in reversed(rows)
+        if not row.outbox_key or row.outbox_key in sent
+    ]
+    # What waits for its last look is not said yet: the next answer begins before it.
+    waits = [row.pk for row in rows if row.outbox_key and row.outbox_key not in sent]
+    through = min(waits) - 1 if waits else max((row.pk for row in rows), default=after)
+    return {"lines": lines, "through": through, "writing": _somebody_writes(conversation)}
+
+
+def _somebody_writes(conversation: Conversation) -> bool:
+    """The agent has the turn, or a person is typing."""
+    if conversation.is_agents and leases.is_held(timers.turn_key(conversation.pk)):
+        return True
+    return bool(typing.others(conversation.pk, without=typing.CUSTOMER))
+
+
+@login_not_required
+@csrf_exempt
+@xframe_options_exempt
+@require_POST
+def types(request: HttpRequest, slug: str) -> HttpResponse:
+    """A sign that the visitor is typing."""
+    visit = _visit(request, slug)
+    if visit is None:
+        return _refused()
+    if conversation := visit.conversation:
+        typing.mark(conversation.pk, who=typing.CUSTOMER)
+    return HttpResponse(status=204)
+
+
+@login_not_required
+@xframe_options_exempt
+@require_safe
+async def stream(request: HttpRequest, slug: str) -> HttpResponse | StreamingHttpResponse:
+    """Events without content: something is new in this conversation, ask for it."""
+    visit = await sync_to_async(_visit)(request, slug)
+    if visit is None:
+        return _refused()
+    conversation = await sync_to_async(lambda: visit.conversation)()
+    await sync_to_async(connections.close_all)()
+    if conversation is None:
+        return HttpResponse(status=204)
+    listener = Listener(team=None, sees_everything=True, only=f"crm.conversation:{conversation.pk}")
+    response = StreamingHttpResponse(_events(listener), content_type="text/event-stream")
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"
+    response.headers["Content-Encoding"] = "identity"
+    return response
+
+
+async def _events(listener: Listener) -> AsyncIterator[str]:
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + LIFE
+    async with hub().listening(listener):
+        while (left := ends - loop.time()) > 0:
+            try:
+                news = await asyncio.wait_for(listener.queue.get(), timeout=min(HEARTBEAT, left))
+            except TimeoutError:
+                yield ": still here\n\n"
+                continue
+            if news is None:
+                return
+            yield "data: new\n\n"
