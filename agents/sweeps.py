@@ -84,6 +84,12 @@ def sweep(
     return run
 
 
+def begun_within(seconds: float) -> bool:
+    """Whether a sweep has begun in the last `seconds`. Two that ask at once may both hear no: that does no harm."""
+    now = database_now()
+    return SweepRun.objects.filter(started_at__gt=now - dt.timedelta(seconds=seconds), started_at__lte=now).exists()
+
+
 def candidates(*, now: dt.datetime, per_person: int | None = None) -> OpportunityQuerySet:
     """Open deals whose next step is absent, late, or further away than twice the stage's limit (else 180 days).
 

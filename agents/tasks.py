@@ -4,6 +4,7 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 
 from agents import replies, sweeps, turns
 
@@ -13,7 +14,9 @@ SECONDS = 90
 
 @shared_task(name="agents.tasks.sweep")
 def sweep() -> None:
-    sweeps.sweep(seconds=SECONDS)
+    """Bells pile up while no worker is there: what was just answered, by the database's clock, is not asked again."""
+    if not sweeps.begun_within(settings.VIGENTE_SWEEP_SECONDS / 2):
+        sweeps.sweep(seconds=SECONDS)
 
 
 @shared_task(name=turns.TASK)

@@ -81,7 +81,7 @@ def test_the_schedule_can_be_written_to_redis(line: "Redis") -> None:
     try:
         entry = scheduler.Entry.from_key("vigente:beat:sweep", app=app)
         assert (entry.task, entry.options["queue"]) == ("agents.tasks.sweep", "agents")
-        assert entry.options["expires"] == settings.VIGENTE_SWEEP_SECONDS
+        assert "expires" not in entry.options, "judged by a worker's clock"
         assert scheduler.max_interval == 10
     finally:
         get_redis(app).close()

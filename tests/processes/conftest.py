@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -37,8 +38,8 @@ def embedded_redis() -> Redis:
 def start(place: Path, broker: Redis) -> Iterator[Callable[..., Worker]]:
     started: list[Worker] = []
 
-    def one(name: str, *, concurrency: int = 1, **more: str) -> Worker:
-        started.append(Worker(name, place=place, concurrency=concurrency, **more))
+    def one(name: str, **more: Any) -> Worker:
+        started.append(Worker(name, place=place, **more))
         return started[-1]
 
     yield one

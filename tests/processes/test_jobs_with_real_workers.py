@@ -25,8 +25,8 @@ pytestmark = [pytest.mark.process, pytest.mark.django_db(transaction=True)]
 Start = Callable[..., Worker]
 
 
-def log(key: str, deal: Ref, **payload: Any) -> Job:
-    return jobs.enqueue(work.LOG, key, deal, payload)
+def log(key: str, deal: Ref, *, after: float = 0.0, **payload: Any) -> Job:
+    return jobs.enqueue(work.LOG, key, deal, payload, after=after)
 
 
 def state(key: str) -> str:

@@ -18,14 +18,25 @@ PATIENCE = 45.0
 
 
 class Worker:
-    def __init__(self, name: str, *, place: Path, concurrency: int = 1, **more: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        place: Path,
+        concurrency: int = 1,
+        queues: str = "",
+        before: tuple[str, ...] = (),
+        **more: str,
+    ) -> None:
+        """`before` is what the program is started with (`faketime -f +1h`); `more` goes into its environment."""
         self.log = place / f"{name}.log"
-        options = ["--hostname", f"{name}@test", "--queues", ",".join(partitions.queues()), "--loglevel", "INFO"]
+        queues = queues or ",".join(partitions.queues())
+        options = ["--hostname", f"{name}@test", "--queues", queues, "--loglevel", "INFO"]
         options += ["--concurrency", str(concurrency), "--without-gossip", "--without-mingle", "--without-heartbeat"]
         options += ["--include", "tests.processes.work"]
         with self.log.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "celery", "-A", "config.celery", "worker", *options],
+                [*before, sys.executable, "-m", "celery", "-A", "config.celery", "worker", *options],
                 cwd=PROJECT,
                 env={
                     **os.environ,
