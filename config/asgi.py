@@ -7,4 +7,8 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Only the web server pools: it answers on many threads. A worker's child has one, and a pool does not survive a fork.
 os.environ.setdefault("VIGENTE_DATABASE_POOL", "16")
-application = get_asgi_application()
+django = get_asgi_application()
+
+from config.bodies import limited  # noqa: E402 - it needs the apps
+
+application = limited(django)

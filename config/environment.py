@@ -10,6 +10,7 @@ import zoneinfo
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -60,6 +61,14 @@ class Environment:
             raise ImproperlyConfigured(
                 f"{name} is {value!r}, which is no time zone; it may be, for example, {default}."
             ) from None
+        return value
+
+    def address(self, name: str, *, default: str = "") -> str:
+        """Where something is reached over HTTP, without a slash at its end."""
+        value = self.text(name, default=default).rstrip("/")
+        parts = urlsplit(value)
+        if value and not (parts.scheme in ("http", "https") and parts.hostname and not parts.query):
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be an address like https://crm.example.org.")
         return value
 
     def pairs(self, name: str) -> dict[str, str]:

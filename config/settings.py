@@ -175,6 +175,18 @@ VIGENTE_LIMITS = {
     **env.pairs("VIGENTE_LIMITS"),
 }
 
+# Channels (crm/channels/): under which address the providers reach us, and what each of them needs. A secret that stays
+# empty means that nothing from there is believed; a token, that nothing can be sent. Of a secret there may be two
+# while one replaces the other.
+VIGENTE_PUBLIC_URL = env.address("VIGENTE_PUBLIC_URL")
+VIGENTE_WHATSAPP_URL = env.address("VIGENTE_WHATSAPP_URL", default="https://graph.facebook.com/v25.0")
+VIGENTE_WHATSAPP_TOKEN = env.text("VIGENTE_WHATSAPP_TOKEN")
+VIGENTE_WHATSAPP_APP_SECRET = env.words("VIGENTE_WHATSAPP_APP_SECRET", default="")
+VIGENTE_WHATSAPP_VERIFY_TOKEN = env.text("VIGENTE_WHATSAPP_VERIFY_TOKEN")
+VIGENTE_TWILIO_URL = env.address("VIGENTE_TWILIO_URL", default="https://api.twilio.com")
+VIGENTE_TWILIO_ACCOUNT_SID = env.text("VIGENTE_TWILIO_ACCOUNT_SID")
+VIGENTE_TWILIO_AUTH_TOKEN = env.words("VIGENTE_TWILIO_AUTH_TOKEN", default="")
+
 LOG_LEVEL = env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS, example="WARNING")
 LOGGING = {
     "version": 1,

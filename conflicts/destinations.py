@@ -69,9 +69,9 @@ class Listening(Protocol):
 
 def tell(message: OutboxMessage, state: str) -> None:
     """Its destination, if it listens and is known here, hears how it ended. In the transaction that notes the end."""
-    destination = _DESTINATIONS.get(message.destination)
-    if isinstance(destination, Listening):
-        destination.ended(message, state)
+    listening: object = _DESTINATIONS.get(message.destination)
+    if isinstance(listening, Listening):
+        listening.ended(message, state)
 
 
 class UnknownDestination(KernelError):

@@ -99,9 +99,8 @@ def job_of(message: OutboxMessage) -> Job | None:
     return Job.objects.filter(key__in=keys).order_by("-id").first()
 
 
-def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False, remote_id: str = "") -> bool:
-    """Somebody can tell what became of a message nobody could tell of: a person who has looked at the destination, or
-    the destination itself in a report that came late (with the number it has there).
+def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False) -> bool:
+    """A person has looked at the destination and says what became of a message nobody could tell of.
 
     Compare-and-swap: False if it has been settled meanwhile.
     """
@@ -110,7 +109,7 @@ def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False, remo
         if message is None:
             return False
         if arrived:
-            _ended(message, Delivery.SENT, reason={}, **({"remote_id": remote_id} if remote_id else {}))
+            _ended(message, Delivery.SENT)
         elif send_again:
             OutboxMessage.objects.filter(pk=message.pk).update(state=Delivery.QUEUED, reason={}, conflict=None)
             _deliver(message, by=by)
@@ -119,6 +118,20 @@ def settle(key: str, *, by: Actor, arrived: bool, send_again: bool = False, remo
         waiting.close(
             key, rule=UNKNOWN, by=by, resolution="arrived" if arrived else "again" if send_again else "dropped"
         )
+    return True
+
+
+def arrived(key: str, *, by: Actor, remote_id: str) -> bool:
+    """The destination itself says so after all, in a report that came late: nobody has to look any more.
+
+    Compare-and-swap: False if it has been settled meanwhile.
+    """
+    with transaction.atomic():
+        message = OutboxMessage.objects.select_for_update().filter(key=key, state=Delivery.OUTCOME_UNKNOWN).first()
+        if message is None:
+            return False
+        _ended(message, Delivery.SENT, remote_id=remote_id, reason={})
+        waiting.close(key, rule=UNKNOWN, by=by, resolution="arrived")
     return True
 
 

@@ -19,6 +19,7 @@ from conflicts.clock import database_now
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
+from crm import reports
 from crm.actions.contacts import address_key
 from crm.actions.fields import clean_line, clean_text
 from crm.channels.events import Echo, Event, Incoming, Reported
@@ -113,19 +114,23 @@ def _hear(account: ChannelAccount, event: Echo) -> Taken:
 
 def _note(account: ChannelAccount, event: Reported) -> Taken:
     """A state only moves forward: a report that comes late, or again, changes nothing."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _REPORT,
-            {
-                "account": account.pk,
-                "provider_id": event.provider_id[:255],
-                "state": event.state,
-                "at": event.at,
-                "error": clean_line(event.error)[:200],
-                "key": event.key[:200],
-            },
-        )
-        return Taken(how=Took.STORED if cursor.rowcount else Took.KNOWN)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _REPORT,
+                {
+                    "account": account.pk,
+                    "provider_id": event.provider_id[:255],
+                    "state": event.state,
+                    "at": event.at,
+                    "error": clean_line(event.error)[:200],
+                    "key": event.key[:200],
+                },
+            )
+            if not cursor.rowcount:
+                return Taken(how=Took.KNOWN)
+        reports.heard(account, event)
+    return Taken(how=Took.STORED)
 
 
 _REPORT = f"""
@@ -219,7 +224,7 @@ def _contact_of(account: ChannelAccount, event: Incoming) -> int:
 
 
 def channel_actor(account: ChannelAccount) -> Actor:
-    return actors.integration(f"channel-{account.pk}", account.name)
+    return account.actor
 
 
 def _peer(event: Incoming) -> str:

@@ -17,8 +17,10 @@ class CrmConfig(AppConfig):
             conversation_words,
             expiries,
             live,
+            reports,
             sentences,
             sentences_governed,
             sentences_papers,
+            undelivered,
         )
-        from crm.channels import webchat  # noqa: F401 - registers itself
+        from crm.channels import twilio, webchat, whatsapp  # noqa: F401 - register themselves

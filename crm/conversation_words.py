@@ -30,6 +30,7 @@ _WORDS = {
         "More than {hours} hours have passed since the customer wrote; only an approved template may be sent now. "
         "Nothing was sent."
     ),
+    "message.undelivered": _("The message did not reach the customer. What it answered is unanswered again."),
     "answered_meanwhile": _("{who} has just answered: “{text}”. Your message was not sent; it is still here."),
     "reply.person_took_over": _(
         "A person answers here now. The agent's draft was dropped; the customer got no word of it."

@@ -291,6 +291,9 @@ OTHERS: dict[str, str] = {
     "preferences": "the person's own account",
     "saved_view_save": "the person's own view of a list",
     "saved_view_delete": "the person's own view of a list",
+    "whatsapp_webhook": "what a provider tells: signed, each message once (tests/channels)",
+    "twilio_webhook": "what a provider tells: signed, each message once (tests/channels)",
+    "twilio_status": "what became of a message, forward only: signed (tests/channels)",
     "sign_in": "a session",
     "sign_out": "a session",
 }

@@ -69,6 +69,8 @@ HOSTS = {
     "www.apache.org",  # the license
     "testserver",
     "host",  # in sentences that say what an address looks like
+    "graph.facebook.com",  # the public addresses of the channels' providers, as defaults of settings
+    "api.twilio.com",
 }
 NOBODYS = ("example.org", "example.com", "example.net", ".example", ".invalid", ".test")
 """Hosts that the project may name, and names reserved for examples: it fetches nothing by address."""

@@ -10,17 +10,20 @@ from typing import Any, Protocol
 
 from django.db import transaction
 
-from conflicts import gate, limits
+from conflicts import gate, jobs, limits
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import database_now
 from conflicts.destinations import Found, Missing, ReadBack
 from conflicts.jobs import PutOff
-from conflicts.models.outbox import OutboxMessage
+from conflicts.models.outbox import Delivery, OutboxMessage
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from crm import contacting, live
 from crm.models import ChannelAccount, Conversation, MessageReport
+
+UNDELIVERED = "message.undelivered"
+"""The kind of job that brings a message which did not arrive before a person (crm/undelivered.py)."""
 
 
 class ChannelProvider(Protocol):
@@ -47,6 +50,9 @@ def destination_of(provider: str) -> str:
 
 class MessageDestination:
     """A provider as the outbox sees it (conflicts.destinations.Destination)."""
+
+    appends = True
+    """Each sending is a message of its own: nobody overwrites it."""
 
     def __init__(self, provider: ChannelProvider) -> None:
         self.provider = provider
@@ -75,7 +81,9 @@ class MessageDestination:
         return refusal
 
     def ended(self, message: OutboxMessage, state: str) -> None:
-        """Open pages (the inbox, the visitor's chat) are told once it is so."""
+        """Open pages (the inbox, the visitor's chat) are told once it is so; of a failure a person is to learn."""
+        if state == Delivery.FAILED:
+            jobs.enqueue(UNDELIVERED, f"undelivered:{message.key}", payload={"key": message.key})
         subject = Ref("crm.conversation", message.payload["conversation"])
         transaction.on_commit(lambda: live.nudge(subject, aspect="delivery"), robust=True)
 

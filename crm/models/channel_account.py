@@ -5,6 +5,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
+from conflicts import actors
+from conflicts.actors import Actor
 from conflicts.history import tracked
 from conflicts.models import VersionedModel
 from conflicts.policies import MergePolicy
@@ -71,3 +73,8 @@ class ChannelAccount(VersionedModel):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def actor(self) -> Actor:
+        """Who writes down what came by it."""
+        return actors.integration(f"channel-{self.pk}", self.name)

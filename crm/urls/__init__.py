@@ -1,6 +1,6 @@
 """The pages of the CRM, one file per room."""
 
-from crm.urls import board, day, deals, frame, papers, records, webchat
+from crm.urls import board, day, deals, frame, papers, records, webchat, webhooks
 
 urlpatterns = [
     *frame.urlpatterns,
@@ -10,4 +10,5 @@ urlpatterns = [
     *records.urlpatterns,
     *papers.urlpatterns,
     *webchat.urlpatterns,
+    *webhooks.urlpatterns,
 ]
