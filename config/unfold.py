@@ -100,6 +100,8 @@ UNFOLD: dict[str, Any] = {
                     _link(_("Deals"), "handshake", "crm_opportunity"),
                     _link(_("Companies"), "domain", "crm_company"),
                     _link(_("Contacts"), "contacts", "crm_contact"),
+                    _link(_("Contracts"), "contract", "crm_contract"),
+                    _link(_("Invoices"), "receipt_long", "crm_invoice"),
                     _link(_("Products"), "inventory_2", "crm_product"),
                     _link(_("Pipelines"), "view_kanban", "crm_pipeline"),
                 ],

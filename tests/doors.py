@@ -10,8 +10,20 @@ from typing import Any
 
 from conflicts.models import AuthorityLevel
 from conflicts.outcomes import Outcome
-from crm.models import Activity, Company, Consent, Contact, ContactPoint, Opportunity, Product, Task, User
-from tests import cast
+from crm.models import (
+    Activity,
+    Company,
+    Consent,
+    Contact,
+    ContactPoint,
+    Contract,
+    Invoice,
+    Opportunity,
+    Product,
+    Task,
+    User,
+)
+from tests import cast, papers
 
 type Values = Mapping[str, Any]
 
@@ -29,6 +41,9 @@ class World:
     point: ContactPoint = field(init=False)
     product: Product = field(init=False)
     level: AuthorityLevel = field(init=False)
+    contract: Contract = field(init=False)
+    draft: Contract = field(init=False)
+    invoice: Invoice = field(init=False)
 
     def __post_init__(self) -> None:
         made = cast.propose("company.create", by=self.alice, name="Cold Chain Ltd", location="Natal")
@@ -39,6 +54,7 @@ class World:
         self.product = Product.objects.get(pk=made.subject.pk)  # type: ignore[union-attr]
         made = cast.propose("authority.create", by=cast.administrator(), role="manager", amount="1000", currency="BRL")
         self.level = AuthorityLevel.objects.get(pk=made.subject.pk)  # type: ignore[union-attr]
+        self.contract, self.draft, self.invoice = papers.offered(), papers.contract(), papers.invoice()
         self.deal = cast.deal(amount="100", company=self.company.pk)
         cast.propose("opportunity.plan_task", self.deal, by=self.alice, title="Send the offer", due_on=cast.MONDAY)
         self.deal.refresh_from_db()
@@ -442,3 +458,9 @@ TASKS: dict[str, str] = {
     "agents.tasks.sweep": "the same sweep as the command",
     "conflicts.tasks.work": "does what a job's row says, through the gate",
 }
+
+from tests import doors_papers  # noqa: E402 - it takes its words from here
+
+DOORS |= doors_papers.DOORS
+CREATES |= doors_papers.CREATES
+DEEDS |= doors_papers.DEEDS

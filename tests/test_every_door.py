@@ -130,7 +130,8 @@ def test_an_action_on_an_old_version_is_never_applied_without_a_word(name: str) 
     world, read = prepared(name)
     elsewhere = {"product": "price", "level": "note"}.get(DEEDS[name].subject, "tags")
     value: Any = {"price": "7", "note": "moved"}.get(elsewhere, ["moved"])
-    kind = {"deal": "opportunity", "level": "authority"}.get(DEEDS[name].subject, DEEDS[name].subject)
+    kinds = {"deal": "opportunity", "draft": "contract", "level": "authority"}
+    kind = kinds.get(DEEDS[name].subject, DEEDS[name].subject)
     by = cast.administrator() if kind in ("product", "authority") else None
     world.before(f"{kind}.edit", DEEDS[name].subject, by=by, **{elsewhere: value})
 

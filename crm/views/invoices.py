@@ -26,7 +26,7 @@ from crm import inputs, lists
 from crm import papers as lists_of_papers
 from crm.actions.invoices import MOST, may_review
 from crm.clock import today_for
-from crm.models import Installment, Invoice, Payment, User
+from crm.models import Contract, Installment, Invoice, Payment, User
 from crm.models.invoice import InstallmentState, PaymentState
 from crm.views import papers, records
 from crm.views.companies import owners
@@ -227,9 +227,8 @@ def invoice_act(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
 def invoice_new(request: HttpRequest) -> HttpResponse:
     user: User = request.user  # type: ignore[assignment]
     today = today_for(user, now=timezone.now())
-    blank = Invoice(
-        owner=user, currency=settings.VIGENTE_CURRENCY, team_id=user.team_id, issued_on=today, **about(request)
-    )
+    start = {"currency": settings.VIGENTE_CURRENCY, **_about(request)}
+    blank = Invoice(owner=user, team_id=user.team_id, issued_on=today, **start)
     if request.method == "GET":
         return _form(request, blank)
     if named := request.POST.get("company", ""):
@@ -249,6 +248,22 @@ def invoice_new(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("%(name)s is added.") % {"name": params["name"]})
         return redirect("invoice", outcome.settled.subject.pk)
     return _form(request, blank, refused=outcome, status=422)
+
+
+def _about(request: HttpRequest) -> dict[str, Any]:
+    """As for a contract, or the contract from whose page one came, with what it is still worth."""
+    user: User = request.user  # type: ignore[assignment]
+    rows = Contract.objects.visible_to(user).select_related("company", "opportunity")
+    found = rows.filter(pk=records.number(request, "contract") or 0).first()
+    if found is None:
+        return about(request)
+    return {
+        "company": found.company,
+        "opportunity": found.opportunity,
+        "contract": found,
+        "amount": found.amount or None,
+        "currency": found.currency,
+    }
 
 
 def _form(

@@ -20,8 +20,15 @@ from crm.models import (
     Consent,
     Contact,
     ContactPoint,
+    Contract,
+    ContractDecision,
+    ContractLine,
+    Document,
+    Installment,
+    Invoice,
     Opportunity,
     Participant,
+    Payment,
     Pipeline,
     Product,
     Reservation,
@@ -31,7 +38,7 @@ from crm.models import (
     Ticket,
     TicketNote,
 )
-from tests import cast, governed
+from tests import cast, governed, papers
 
 SUBJECTS: list[type[VersionedModel]] = [m for m in guarded_models() if issubclass(m, VersionedModel)]
 CHILDREN: list[type[ChildModel]] = [m for m in guarded_models() if issubclass(m, ChildModel)]
@@ -44,9 +51,16 @@ TEXT: dict[type[models.Model], str] = {
     Consent: "source",
     Contact: "job_title",
     ContactPoint: "label",
+    Contract: "reason",
+    ContractDecision: "reason",
+    ContractLine: "description",
     Decision: "note",
+    Document: "remark",
+    Installment: "reason",
+    Invoice: "reason",
     Opportunity: "decision",
     Participant: "role",
+    Payment: "reason",
     Pipeline: "name",
     Product: "series",
     Reservation: "note",
@@ -75,6 +89,11 @@ def build() -> None:
     cast.propose("opportunity.plan_task", busy, by=cast.alice(), title="Call back", due_on=cast.TUESDAY)
     busy.refresh_from_db()
     cast.propose("opportunity.log", busy, by=cast.alice(), kind="note", text="Asked for a price")
+    papers.approved()
+    papers.contract(lines=[])
+    cast.propose(
+        "invoice.record_payment", papers.invoice(), by=cast.alice(), provider="bank", payment="tx-1", amount="600"
+    )
     governed.reserve(governed.item("Door sensor"), opportunity=busy.pk)
     governed.item("Cold room controller")
     asked = governed.ticket("The door sensor is silent")
@@ -92,6 +111,7 @@ def build() -> None:
         busy.save()
         Participant.objects.create(opportunity=busy, contact=person)
         Pipeline.objects.create(name="Renewals")
+        Invoice.objects.create(name="bare", name_key="bare", company=papers.company(), amount=1, issued_on=papers.DUE)
 
 
 def bare(model: type[VersionedModel]) -> VersionedModel:

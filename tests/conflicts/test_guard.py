@@ -377,6 +377,9 @@ FREE = {
     ("Stage", "position"): "position + 50",
     ("ContactPoint", "value_key"): "value_key || '-copy'",
     ("Participant", "contact"): "(SELECT max(id) FROM crm_contact)",
+    ("Document", "number"): "number + 100",
+    ("Installment", "number"): "number + 100",
+    ("Payment", "provider_key"): "provider_key || '-copy'",
 }
 
 ORPHANS: list[Callable[[Any], None]] = [
