@@ -4,6 +4,7 @@ Guarantees that a record of any age is readable: a field, an action or a person 
 Next in the flow: `templates/admin/conflicts/conflict/detail.html`.
 """
 
+import copy
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from conflicts.exceptions import UnknownAction
 from conflicts.history import children_of
 from conflicts.models import Conflict, VersionedModel
 from conflicts.resolutions import RESOLUTIONS
+from conflicts.resolving import Resolution
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,12 @@ class Evidence:
     resolution: str
 
 
-def of(record: Conflict, *, money: Money | None = None) -> Evidence:
+def of(record: Conflict, *, money: Money | None = None, now: Resolution | None = None) -> Evidence:
+    """`now`: the record as it is today, for a conflict that waits: both sides are shown as they are to be decided."""
     model = _model(record.subject_model)
+    if now is not None and now.subject is not None and record.version_read:
+        # The last said first: what stands between its reading and this very moment.
+        record = _brought_up_to_date(record, now)
     words = Words(money=money)
     if model:
         for difference in record.differences:
@@ -95,6 +101,20 @@ def described(
     """The params of an action on a subject of `model`, or fields of one, in words: what, and what it says."""
     words = words or Words()
     return [(label(model, name), _param(words, model, name, value)) for name, value in params.items()]
+
+
+def _brought_up_to_date(record: Conflict, now: Resolution) -> Conflict:
+    """A copy that is never saved."""
+    fresh = copy.copy(record)
+    fresh.version_found = now.version
+    elsewhere = [change for change in record.changes if change["subject"] != str(now.ref)]
+    fresh.changes = [*elsewhere, *(change.as_json() for change in now.moved)]
+    if record.differences:
+        fresh.differences = [
+            {"field": clash.name, "base": clash.base, "current": clash.current, "proposed": clash.proposed}
+            for clash in now.clashes
+        ]
+    return fresh
 
 
 def _model(name: str) -> type[VersionedModel] | None:

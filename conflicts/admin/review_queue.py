@@ -1,29 +1,34 @@
 """ReviewQueue: every conflict record as a page that a person can settle from.
 
-Guarantees that it reads fast with ten thousand records (no join per row, no count of all rows), and that it changes
-nothing: it says where to settle. Subclassed and registered by the app that knows the records' pages.
-Next in the flow: `conflicts/admin/evidence.py`.
+Guarantees that it reads fast with ten thousand records (no join per row, nothing counted beyond what one would leaf
+through), and that whatever is decided from it is decided by `conflicts/decisions.py`. Subclassed and registered by the
+app that knows the records' pages. Next in the flow: `conflicts/admin/review_page.py`, `conflicts/admin/review_bulk.py`.
 """
 
 from typing import Any
 
+from django.contrib.admin import ModelAdmin as DjangoAdmin
+from django.contrib.admin import action
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, URLPattern, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from unfold.views import ChangeList
 
-from conflicts.admin import evidence
+from conflicts import claims
 from conflicts.admin.columns import display
+from conflicts.admin.paging import CappedPaginator
 from conflicts.admin.read_only import ReadOnlyAdmin
-from conflicts.admin.review_filters import AgeFilter, DeadlineFilter, ShowFilter
+from conflicts.admin.review_bulk import KINDS, ReviewBulk
+from conflicts.admin.review_filters import AgeFilter, AmountFilter, DeadlineFilter, HolderFilter, ShowFilter
+from conflicts.admin.review_page import ReviewPage
 from conflicts.admin.words import Money
-from conflicts.models import Conflict, Job, OutboxMessage, State
+from conflicts.models import Conflict, DecisionKind, Job, OutboxMessage, State
 
 TONES: dict[str, str] = {
     State.VERSION_CONFLICT: "warning",
@@ -47,14 +52,55 @@ class Crumb:
         return self._name
 
 
-class ReviewQueue(ReadOnlyAdmin):
-    list_display = ("happened", "record", "shown_state", "both", "responsible", "waits")
+class QueueList(ChangeList):  # type: ignore[misc]
+    """A page of the queue: who holds each of its rows is asked once."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        held = claims.holders(row.pk for row in self.result_list if row.closed_at is None)
+        for row in self.result_list:
+            row.held = held.get(row.pk)
+
+
+class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
+    list_display = ("happened", "record", "shown_state", "both", "who", "waits")
     list_display_links = ("happened",)
     list_select_related = ("responsible",)
-    list_filter: tuple[Any, ...] = (ShowFilter, "state", DeadlineFilter, AgeFilter, "responsible")
+    list_filter: tuple[Any, ...] = (
+        ShowFilter,
+        "state",
+        DeadlineFilter,
+        AgeFilter,
+        AmountFilter,
+        HolderFilter,
+        "responsible",
+    )
     search_fields = ("subject_label", "actor", "competing", "=key")
     search_help_text = _("Record, person or agent, or a whole idempotency key")
     list_fullwidth = True
+    paginator = CappedPaginator
+    actions = ("drop_many", "apply_many")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[QueueList]:
+        return QueueList
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*self.page_urls(), *self.bulk_urls(), *super().get_urls()]
+
+    def get_action_choices(
+        self, request: HttpRequest, default_choices: Any = None, action_location: Any = None
+    ) -> list[tuple[str, str]]:
+        """As Django's, past Unfold's, which lacks the place that Django asks for."""
+        return DjangoAdmin.get_action_choices(self, request, [("", _t("With those chosen"))])  # type: ignore[no-any-return]
+
+    @action(description=KINDS[DecisionKind.DROP])
+    def drop_many(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse:
+        return self.ask_for_many(request, rows, DecisionKind.DROP)
+
+    @action(description=KINDS[DecisionKind.APPLY])
+    def apply_many(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse:
+        return self.ask_for_many(request, rows, DecisionKind.APPLY)
 
     def record_url(self, record: Conflict) -> str:
         """Where the record is seen; empty where there is no such page."""
@@ -71,6 +117,10 @@ class ReviewQueue(ReadOnlyAdmin):
     def money(self, record: Conflict) -> Money | None:
         """How an amount of this record is written, if the app knows its currency."""
         return None
+
+    def amount_words(self, record: Conflict) -> str:
+        """What is at stake, for the list: from the record's own row."""
+        return f"{record.amount} {record.currency}" if record.amount is not None else ""
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """What is due first stands first; of what is settled, the newest."""
@@ -96,7 +146,8 @@ class ReviewQueue(ReadOnlyAdmin):
     @display(description=_("record"), ordering="subject_label")
     def record(self, record: Conflict) -> str:
         name, url = record.subject_label or "–", self.record_url(record)
-        return format_html('<a href="{}" class="v-link">{}</a>', url, name) if url else name
+        shown = format_html('<a href="{}" class="v-link">{}</a>', url, name) if url else name
+        return format_html('<span class="v-cell">{}<span>{}</span></span>', shown, self.amount_words(record))
 
     @display(description=_("state"), ordering="state", label=TONES)
     def shown_state(self, record: Conflict) -> tuple[str, str]:
@@ -107,15 +158,24 @@ class ReviewQueue(ReadOnlyAdmin):
         first = record.overtaken_by
         return [record.intended_by.shown, _t("after %(who)s") % {"who": first.shown} if first else ""]
 
+    @display(description=_("responsible"), ordering="responsible")
+    def who(self, record: Any) -> str:
+        """Who is to decide; and who is doing so at this moment."""
+        held = getattr(record, "held", None)
+        until = _t("%(who)s has it until %(until)s")
+        told = until % {"who": held.by.shown, "until": f"{timezone.localtime(held.until):%H:%M}"} if held else ""
+        return format_html('<span class="v-cell"><b>{}</b><span>{}</span></span>', record.responsible or "–", told)
+
     @display(description=_("deadline"), ordering="deadline")
     def waits(self, record: Conflict) -> str:
         over = record.closed_at is None and record.deadline is not None and record.deadline < timezone.now()
         opened = _t("opened %(span)s ago") % {"span": timesince(record.opened_at, depth=1)}
         return format_html(
-            '<span class="v-cell" data-tone="{}"><b>{}</b><span>{}</span></span>',
+            '<span class="v-cell" data-tone="{}"><b>{}</b><span>{}</span><span>{}</span></span>',
             "danger" if over else "",
             self._deadline(record),
             opened,
+            _t("moved up") if record.level and record.escalated_at and record.closed_at is None else "",
         )
 
     def _deadline(self, record: Conflict) -> str:
@@ -138,22 +198,22 @@ class ReviewQueue(ReadOnlyAdmin):
             raise Http404
         if request.method not in ("GET", "HEAD") or not self.has_view_permission(request, record):
             raise PermissionDenied
-        work = work_url(record)
-        context = {
-            **self.admin_site.each_context(request),
+        return self.shown(request, record)
+
+    def about(self, request: HttpRequest, record: Conflict) -> dict[str, Any]:
+        """What the page says of the record itself."""
+        work, open_ = work_url(record), record.closed_at is None
+        return {
             "title": record.subject_label or _("Review queue"),
             "opts": self.opts,
             "original": Crumb(record),
-            "record": record,
-            "evidence": evidence.of(record, money=self.money(record)),
             "tone": TONES.get(record.state, ""),
             "record_url": self.record_url(record),
+            "product_url": self.settle_url(record),
             "work_url": work,
-            "settle_url": (work or self.settle_url(record)) if record.closed_at is None else "",
-            "over": record.closed_at is None and record.deadline is not None and record.deadline < timezone.now(),
-            **(extra_context or {}),
+            "amount": self.amount_words(record),
+            "over": open_ and record.deadline is not None and record.deadline < timezone.now(),
         }
-        return TemplateResponse(request, "admin/conflicts/conflict/detail.html", context)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

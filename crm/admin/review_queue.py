@@ -1,4 +1,4 @@
-"""The review queue as the CRM puts it up: a manager sees what concerns the team's deals, and where to settle it."""
+"""The review queue as the CRM puts it up: a manager sees, and decides, what concerns the team's records."""
 
 from typing import Any
 
@@ -12,7 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from conflicts.admin.review_queue import ReviewQueue
 from conflicts.admin.words import Money
 from conflicts.models import Conflict
+from crm.admin.editing import SalesEditor
 from crm.admin.money import money
+from crm.admin.scope import manages
 from crm.models import Opportunity, Team, User
 
 DEAL = Opportunity._meta.label_lower
@@ -20,6 +22,7 @@ PAGES = {
     DEAL: "deal",
     "crm.company": "company",
     "crm.contact": "contact",
+    "crm.conversation": "conversation",
     "crm.contract": "contract",
     "crm.invoice": "invoice",
 }
@@ -37,12 +40,19 @@ class TeamFilter(SimpleListFilter):
         chosen = self.value() or ""
         if not (chosen.isascii() and chosen.isdigit() and len(chosen) < 19):
             return queryset
-        return queryset.filter(Q(subject_model=DEAL), _deal(team=int(chosen)))
+        return queryset.filter(team_key=int(chosen))
 
 
 @admin.register(Conflict)
 class DealReviewQueue(ReviewQueue):
     list_filter = (*ReviewQueue.list_filter, TeamFilter)
+    editor = SalesEditor()
+
+    def may_decide(self, request: HttpRequest) -> bool:
+        return manages(request)
+
+    def amount_words(self, record: Conflict) -> str:
+        return money(record.amount, record.currency) if record.amount is not None else ""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
         found: QuerySet[Conflict] = super().get_queryset(request)
@@ -52,11 +62,12 @@ class DealReviewQueue(ReviewQueue):
         if user.sees_everything:
             return found
         mine = Exists(Opportunity.objects.visible_to(user).filter(pk=OuterRef("subject_id")))
-        return found.filter(~Q(subject_model=DEAL) | Q(subject_id=None) | mine)
+        ours = Q(team_key=None) | Q(team_key=user.team_id)
+        return found.filter((~Q(subject_model=DEAL) & ours) | Q(subject_id=None) | mine)
 
     def money(self, record: Conflict) -> Money | None:
         if record.subject_model != DEAL:
-            return None
+            return (lambda amount: money(amount, record.currency)) if record.currency else None
         currency = Opportunity.objects.filter(pk=record.subject_id or 0).values_list("currency", flat=True).first()
         return (lambda amount: money(amount, currency)) if currency else None
 
@@ -65,10 +76,6 @@ class DealReviewQueue(ReviewQueue):
             return reverse(PAGES[record.subject_model], args=[record.subject_id]) if record.subject_id else ""
         except (KeyError, NoReverseMatch):
             return super().settle_url(record)
-
-
-def _deal(**wanted: Any) -> Exists:
-    return Exists(Opportunity.objects.filter(pk=OuterRef("subject_id"), **wanted))
 
 
 def waiting_count(request: HttpRequest) -> str:

@@ -72,7 +72,7 @@ def test_the_detail_shows_both_sides_with_who_and_when(ada: Client) -> None:
         "Change the deal",
         "a person decides",
         "head of sales",
-        "Choose which value counts.",
+        "Somebody with the authority for it decides: amounts.",
         f"v{deal.version}",
         f"v{deal.version + 1}",
     ):
@@ -89,13 +89,13 @@ def test_days_are_written_as_in_the_product_in_either_language(ada: Client) -> N
         assert date_format(dt.date(2026, 11, 30), "SHORT_DATE_FORMAT") == "30/11/2026"
 
 
-def test_the_detail_leads_to_where_it_is_settled_and_has_no_button_that_pretends(ada: Client) -> None:
+def test_the_detail_leads_to_the_record_and_offers_what_can_be_decided(ada: Client) -> None:
     deal, record = clash()
     page = detail(ada, record)
     article = page[page.index("<article") : page.index("</article>")]
     assert reverse("deal", args=[deal.pk]) in article
-    assert "<button" not in article
-    assert "<form" not in article
+    for kind in ("apply", "drop", "ask_again", "edit", "hand_over"):
+        assert f'name="decision" value="{kind}"' in article, kind
 
 
 def test_a_settled_record_offers_nothing_to_settle(ada: Client) -> None:
@@ -106,7 +106,7 @@ def test_a_settled_record_offers_nothing_to_settle(ada: Client) -> None:
         closed_at=timezone.now(), closed_by=f"person:{cast.bob().pk}:Bob Borges", resolution="settled"
     )
     page = detail(ada, record)
-    assert "Open the record to settle it" not in page
+    assert "v-decide" not in page
     assert "somebody decided" in page
 
 
