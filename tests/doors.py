@@ -316,6 +316,10 @@ OTHERS: dict[str, str] = {
 """Routes that take a POST and need no version, each with the reason."""
 
 ADMIN: dict[str, str] = {
+    "conflicts_conflict_claim": "takes the conflict, or makes the claim longer: a lease",
+    "conflicts_conflict_giveback": "gives one's own claim back: compare-and-swap on holder and fencing token",
+    "conflicts_conflict_decide": "through the gate, on revision, version and claim as shown",
+    "conflicts_conflict_many": "each a decision of its own, through the gate",
     "conflicts_lease_decide": "breaks the lease that was shown: compare-and-swap on its fencing token",
     "conflicts_job_decide": "retries or cancels the work in the state that was shown: compare-and-swap on it",
     "conflicts_outboxmessage_decide": "a word on the doubt that was shown: compare-and-swap on its record",
