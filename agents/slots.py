@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agents import backpressure, cards, lists, timeline
+from agents import backpressure, cards, lists, timeline, voided
 from agents.models import Recommendation, Verdict
 from agents.states import State
 from conflicts.sentences import Sentence
@@ -19,15 +19,21 @@ from crm.timeline import Entry
 @fill("deal.suggestion")
 def deal_suggestion(request: HttpRequest, *, deal: Opportunity, **offered: Any) -> dict[str, Any] | None:
     """The card of the open suggestion; without one, why the agent leaves the deal alone, as long as that holds."""
-    one = Recommendation.objects.open().filter(opportunity=deal).select_related(*cards.WITH).first()
-    if one is not None:
+    # While one is open no other is made, so it is the newest if there is one.
+    one = Recommendation.objects.filter(opportunity=deal).select_related(*cards.WITH).order_by("-pk").first()
+    if one is not None and one.is_open:
         [card] = cards.build([one], viewer=request.user, now=timezone.now())  # type: ignore[arg-type]
         return {"template": "agents/card.html#card", "context": {"card": card}}
-    reason = Verdict.objects.filter(opportunity=deal, version_read=deal.version).first()
-    if reason is None or not deal.is_open:
+    if not deal.is_open:
         return None
-    why = Sentence.from_json(reason.why)
-    return {"template": "agents/card.html#left_alone", "context": {"reason": reason, "why": why}}
+    reason = Verdict.objects.filter(opportunity=deal, version_read=deal.version).first()
+    # A yes that was not used, and after which the agent had nothing more to say.
+    overtaken = one is not None and one.state == State.SUPERSEDED and bool(one.decided_by)
+    void = voided.of([one], viewer=request.user, now=timezone.now()).get(one.pk) if one and overtaken else None  # type: ignore[arg-type]
+    if reason is None and void is None:
+        return None
+    why = reason.told if reason else None
+    return {"template": "agents/card.html#left_alone", "context": {"card": {"void": void}, "why": why}}
 
 
 @fill("myday.suggested")

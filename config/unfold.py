@@ -134,6 +134,7 @@ UNFOLD: dict[str, Any] = {
                     _link(_("People"), "group", "crm_user", permission=administers),
                     _link(_("Teams"), "groups", "crm_team", permission=administers),
                     _link(_("Ledger"), "receipt_long", "conflicts_ledgerentry"),
+                    {"title": _("Rules for changes"), "icon": "merge", "link": reverse_lazy("policies")},
                 ],
             },
         ],

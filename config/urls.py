@@ -3,7 +3,10 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from conflicts.admin import policies
+
 urlpatterns = [
+    path("admin/policies/", admin.site.admin_view(policies.page), name="policies"),
     path("admin/", admin.site.urls),
     path("", include("crm.urls")),
     path("", include("agents.urls")),
