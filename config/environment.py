@@ -10,6 +10,7 @@ import zoneinfo
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -70,6 +71,22 @@ class Environment:
         if value and not (parts.scheme in ("http", "https") and parts.hostname and not parts.query):
             raise ImproperlyConfigured(f"{name} is {value!r}; it must be an address like https://crm.example.org.")
         return value
+
+    def mailers(self) -> dict[str, dict[str, Any]]:
+        """Django's MAILERS: a mail server, or a backend with its options; empty where neither is set."""
+        if host := self.text("VIGENTE_MAIL_HOST"):
+            options: dict[str, Any] = {
+                "host": host,
+                "port": self.integer("VIGENTE_MAIL_PORT", default=587, least=1, most=65_535),
+                "username": self.text("VIGENTE_MAIL_USER"),
+                "password": self.text("VIGENTE_MAIL_PASSWORD"),
+                "use_tls": self.boolean("VIGENTE_MAIL_TLS", default=True),
+                "timeout": 20,
+            }
+            return {"default": {"BACKEND": "django.core.mail.backends.smtp.EmailBackend", "OPTIONS": options}}
+        if backend := self.text("VIGENTE_MAIL_BACKEND"):
+            return {"default": {"BACKEND": backend, "OPTIONS": {}}}
+        return {}
 
     def pairs(self, name: str) -> dict[str, str]:
         """`name=value` words."""

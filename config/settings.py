@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.staticfiles",
     "django_htmx",
+    "anymail",
     "concurrency",
     "pgtrigger",
     "pghistory",
@@ -186,6 +187,9 @@ VIGENTE_WHATSAPP_VERIFY_TOKEN = env.text("VIGENTE_WHATSAPP_VERIFY_TOKEN")
 VIGENTE_TWILIO_URL = env.address("VIGENTE_TWILIO_URL", default="https://api.twilio.com")
 VIGENTE_TWILIO_ACCOUNT_SID = env.text("VIGENTE_TWILIO_ACCOUNT_SID")
 VIGENTE_TWILIO_AUTH_TOKEN = env.words("VIGENTE_TWILIO_AUTH_TOKEN", default="")
+# Mail goes out over a mail server, or over a service that django-anymail knows; its webhooks come in under /anymail/.
+MAILERS = env.mailers()
+ANYMAIL = env.pairs("VIGENTE_ANYMAIL")
 
 LOG_LEVEL = env.choice("LOG_LEVEL", default="INFO", among=LOG_LEVELS, example="WARNING")
 LOGGING = {

@@ -23,4 +23,4 @@ class CrmConfig(AppConfig):
             sentences_papers,
             undelivered,
         )
-        from crm.channels import twilio, webchat, whatsapp  # noqa: F401 - register themselves
+        from crm.channels import mail, twilio, webchat, whatsapp  # noqa: F401 - register themselves
