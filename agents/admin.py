@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from agents.models import AutonomyPolicy, Recommendation, SweepRun, Verdict
+from agents.models import AutonomyPolicy, Recommendation, SweepRun, Turn, Verdict
 from conflicts import actions
 from conflicts.actors import Actor
 from conflicts.admin import evidence
@@ -22,7 +22,7 @@ from conflicts.admin.words import label
 from conflicts.exceptions import UnknownAction
 from conflicts.sentences import Sentence
 from crm.admin.people import KeptByAdministrators
-from crm.models import Opportunity, User
+from crm.models import Conversation, Opportunity, User
 
 TONES = {
     "proposed": "info",
@@ -34,6 +34,9 @@ TONES = {
     "expired": "",
     "failed": "danger",
 }
+
+
+TURNS = {"running": "info", "queued": "success", "superseded": "warning", "handed_over": "", "failed": "danger"}
 
 
 def words_for(action: str) -> str:
@@ -165,3 +168,37 @@ class AutonomyPolicyAdmin(KeptByAdministrators, ModelAdmin):
     @display(description=_("what"))
     def words(self, obj: AutonomyPolicy) -> str:
         return words_for(obj.action)
+
+
+@admin.register(Turn)
+class TurnAdmin(ReadOnlyAdmin):
+    """Each attempt to answer a customer: what it had read, what it wrote, what became of it."""
+
+    list_display = ("conversation", "shown_state", "told", "counter", "responder", "calls", "started_at", "ended_at")
+    list_select_related = ("conversation",)
+    list_filter = ("state", "responder")
+    ordering = ("-id",)
+    readonly_fields = ("told",)
+    fields = (
+        ("conversation", "state"),
+        "text",
+        "told",
+        ("counter", "answered", "epoch", "fence", "final"),
+        ("responder", "calls", "facts"),
+        ("started_at", "ended_at", "record"),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        found, user = super().get_queryset(request), request.user
+        if not isinstance(user, User):
+            return found.none()
+        seen = Conversation.objects.visible_to(user)
+        return found if user.sees_everything else found.filter(conversation__in=seen)
+
+    @display(description=_("state"), ordering="state", label=TURNS)
+    def shown_state(self, obj: Turn) -> tuple[str, str]:
+        return obj.state, obj.get_state_display()
+
+    @display(description=_("why"))
+    def told(self, obj: Turn) -> str:
+        return str(obj.why or "")

@@ -7,12 +7,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agents import backpressure, cards, lists, timeline, voided
+from agents import backpressure, cards, drafts, lists, timeline, voided
 from agents.models import Recommendation, Verdict
 from agents.states import State
 from conflicts.sentences import Sentence
-from crm.models import Opportunity
+from crm.models import Conversation, Opportunity
 from crm.slots import fill
+from crm.thread import Told
 from crm.timeline import Entry
 
 
@@ -81,3 +82,22 @@ def nav_counts(request: HttpRequest, **offered: Any) -> dict[str, int]:
     if not request.user.is_authenticated:
         return {}
     return {"suggestions": Recommendation.objects.filter(state=State.PROPOSED, opportunity__owner=request.user).count()}
+
+
+@fill("conversation.told")
+def dropped_drafts(request: HttpRequest, *, conversation: Conversation, **offered: Any) -> list[Told]:
+    """What the agent wrote and did not say, with the reason, where it stood in the thread."""
+    return drafts.told(conversation, viewer=request.user)  # type: ignore[arg-type]
+
+
+@fill("inbox.writing")
+def writing(request: HttpRequest, *, conversations: Sequence[int], **offered: Any) -> set[int]:
+    """Those in which the agent is writing right now."""
+    return drafts.writing(conversations)
+
+
+@fill("sample.draft")
+def sample_draft(request: HttpRequest, *, conversation: int, text: str, **offered: Any) -> bool:
+    """For the sample workspace: a draft that came too late, refused by the gate as it would be."""
+    drafts.come_too_late(conversation, text=text)
+    return True

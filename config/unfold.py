@@ -109,6 +109,16 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": _("Agents"),
                 "separator": True,
+            {
+                "title": _("Inbox"),
+                "separator": True,
+                "items": [
+                    _link(_("Conversations"), "forum", "crm_conversation"),
+                    _link(_("Agent's turns"), "edit_note", "agents_turn"),
+                    _link(_("Channels"), "dialpad", "crm_channelaccount"),
+                    _link(_("Templates"), "article", "crm_messagetemplate"),
+                ],
+            },
                 "items": [
                     _link(_("Suggestions"), "lightbulb", "agents_recommendation"),
                     _link(_("Left alone, and why"), "do_not_touch", "agents_verdict"),

@@ -40,6 +40,7 @@ class Entry:
 ENTRIES = (
     Entry(name="my_day", url_name="my_day", label=_("My day"), icon="day", daily=True, rooms=("my_day",)),
     Entry(name="board", url_name="board", label=_("Board"), icon="board", daily=True, rooms=("board", "deal")),
+    Entry(name="inbox", url_name="inbox", label=_("Inbox"), icon="inbox", daily=True, rooms=("inbox", "conversation")),
     Entry(
         name="suggestions",
         url_name="suggestions",

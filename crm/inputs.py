@@ -56,7 +56,7 @@ def kind_of(field: Any) -> str:
             return "choice"
         case models.TextField():
             return "long"
-        case models.DecimalField():
+        case models.DecimalField() | models.FloatField():
             return "amount"
         case models.BooleanField():
             return "yes"
@@ -64,6 +64,8 @@ def kind_of(field: Any) -> str:
             return "number"
         case models.DateField():
             return "date"
+        case models.TimeField():
+            return "time"
     return "tags" if type(field).__name__ == "ArrayField" else "text"
 
 
@@ -162,6 +164,7 @@ def parse(text: str, field: Any, subject: Any = None) -> Any:
         "amount": _amount,
         "number": _whole,
         "date": _date,
+        "time": _time,
         "tags": _tags,
         "yes": lambda text, field, subject: text in ("1", "on", "true"),
         "choice": _choice,
@@ -233,6 +236,17 @@ def _date(text: str, field: Any, subject: Any) -> dt.date | None:
     if not 1900 <= value.year <= 2200:
         raise Fault(_("The year %(year)d is too far away.") % {"year": value.year})
     return value
+
+
+def _time(text: str, field: Any, subject: Any) -> dt.time | None:
+    if not text:
+        if not field.blank:
+            raise Fault(_("This cannot be empty."))
+        return None
+    try:
+        return dt.time.fromisoformat(text)
+    except ValueError:
+        raise Fault(_("There is no time “%(text)s”; one is 08:30.") % {"text": text[:40]}) from None
 
 
 def _tags(text: str, field: Any, subject: Any) -> list[str]:

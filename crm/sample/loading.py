@@ -12,7 +12,7 @@ from conflicts.refs import Ref
 from crm.clock import today_for, zone_of
 from crm.models import Company, Contact, Opportunity, Pipeline, Stage, Team, User
 from crm.models.user import Role
-from crm.sample import clashes, papers
+from crm.sample import clashes, conversations, papers, service
 from crm.sample.deals import DEALS, Deal, Event
 from crm.sample.desk import Desk
 from crm.sample.people import LOGINS, PEOPLE, PIPELINE, PRODUCTS, STAGES, TEAMS
@@ -46,6 +46,7 @@ def load(*, now: dt.datetime) -> dict[str, int]:
                 product=products[deal.product],
                 stages=stages,
             )
+        conversations.tell(desk, stages=stages)
         clashes.tell(desk)
         papers.tell(desk, companies=companies, products=products, today=today_for(None, now=now), now=now)
     return {"people": len(people), "companies": len(companies), "contacts": len(contacts), "deals": len(DEALS)}

@@ -155,12 +155,20 @@ def here_colour(person: Person) -> str:
 
 
 @register.filter
+def contact_colour(contact: Any) -> str:
+    """The same customer, the same colour."""
+    return f"a{contact.pk % COLOURS + 1}"
+
+
+@register.filter
 def here_words(person: Person) -> str:
     """ "Ana Prado is editing the amount here", "Ana Prado has this open"."""
     if not person.busy:
         return gettext("%(who)s has this open") % {"who": person.name}
     if person.doing == "note":
         return gettext("%(who)s is writing a note") % {"who": person.name}
+    if person.doing == "message":
+        return gettext("%(who)s is writing to the customer") % {"who": person.name}
     what = aspect_label("crm.opportunity", person.doing)
     return gettext("%(who)s is editing: %(what)s") % {"who": person.name, "what": what}
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conflicts.models import VersionedModel
 from conflicts.outcomes import Result
-from crm import inputs, lists
+from crm import inbox, inputs, lists
 from crm.models import Company, Consent, Contact, ContactPoint, Opportunity, User
 from crm.models.contact import Channel, ConsentStatus
 from crm.views import records, saved_views
@@ -88,6 +88,7 @@ def _around(request: HttpRequest, contact: Contact) -> dict[str, Any]:
         "contact": contact,
         "points": list(contact.points.filter(removed=False)),
         "channels": channels(contact),
+        "talks": inbox.of_record(request, contact=contact),
         "statuses": ConsentStatus.choices,
         "deals": deals,
         "more_deals": more_deals,

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.refs import Ref
-from crm import inputs, papers, presence, slots, timeline
+from crm import inbox, inputs, papers, presence, slots, timeline
 from crm.clock import today_for
 from crm.models import Opportunity, Participant, Stage, Task, User
 from crm.models.pipeline import StageKind
@@ -152,6 +152,7 @@ def context(request: HttpRequest, deal: Opportunity, *, edit: str = "", draft: D
         "people": presence.others(Ref.of(deal), user=user),
         "log": request.GET.get("log", ""),
         "closing": request.GET.get("lost", ""),
+        "talks": inbox.of_record(request, opportunity=deal),
         "next_day": _working_day_after(today),
         "draft": draft,
     }

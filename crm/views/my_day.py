@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from crm import slots
+from crm import inbox, slots
 from crm.clock import today_for
 from crm.models import Opportunity, Task
 from crm.my_day import Day, Row
@@ -101,6 +101,7 @@ def _page(request: Request, day: Day, *, status: int = 200) -> HttpResponse:
     context = {
         "day": day,
         "today": day.today,
+        "waiting": inbox.waiting_for(request),
         "suggested": slots.filled("myday.suggested", request),
         "overtaken": slots.filled("myday.overtaken", request),
     }

@@ -138,7 +138,7 @@
 
   // ---- keys
 
-  const GO = { d: "my_day", b: "board", s: "suggestions", c: "companies", p: "contacts" };
+  const GO = { d: "my_day", b: "board", i: "inbox", s: "suggestions", c: "companies", p: "contacts" };
   let went = 0;
 
   const act = (key) => {
