@@ -12,7 +12,7 @@ from conflicts.refs import Ref
 from crm.clock import today_for, zone_of
 from crm.models import Company, Contact, Opportunity, Pipeline, Stage, Team, User
 from crm.models.user import Role
-from crm.sample import clashes, conversations, papers, service
+from crm.sample import clashes, conversations, papers
 from crm.sample.deals import DEALS, Deal, Event
 from crm.sample.desk import Desk
 from crm.sample.people import LOGINS, PEOPLE, PIPELINE, PRODUCTS, STAGES, TEAMS
