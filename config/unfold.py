@@ -107,9 +107,6 @@ UNFOLD: dict[str, Any] = {
                 ],
             },
             {
-                "title": _("Agents"),
-                "separator": True,
-            {
                 "title": _("Inbox"),
                 "separator": True,
                 "items": [
@@ -119,6 +116,9 @@ UNFOLD: dict[str, Any] = {
                     _link(_("Templates"), "article", "crm_messagetemplate"),
                 ],
             },
+            {
+                "title": _("Agents"),
+                "separator": True,
                 "items": [
                     _link(_("Suggestions"), "lightbulb", "agents_recommendation"),
                     _link(_("Left alone, and why"), "do_not_touch", "agents_verdict"),

@@ -35,7 +35,7 @@ class Input:
     name: str
     label: str
     kind: str
-    """text, long, amount, number, date, tags, yes, choice (a list) or name (typed, with a list of some)."""
+    """text, long, amount, number, date, time, tags, yes, choice (a list) or name (typed, with a list of some)."""
     value: Any = ""
     options: tuple[tuple[str, str], ...] = ()
     fault: str = ""

@@ -149,10 +149,10 @@ def context(request: HttpRequest, deal: Opportunity, *, edit: str = "", draft: D
         "tasks": tasks(deal),
         "papers": papers.of_record(user, opportunity=deal),
         "suggestions": slots.filled("deal.suggestion", request, deal=deal),
+        "talks": inbox.of_record(request, opportunity=deal),
         "people": presence.others(Ref.of(deal), user=user),
         "log": request.GET.get("log", ""),
         "closing": request.GET.get("lost", ""),
-        "talks": inbox.of_record(request, opportunity=deal),
         "next_day": _working_day_after(today),
         "draft": draft,
     }
