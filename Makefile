@@ -1,6 +1,6 @@
 # `make run` tries it out, `make test` proves it. Both set themselves up; nothing has to be installed by hand.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock run test browser race lint fix types check messages
+.PHONY: help setup lock run test browser race replay lint fix types check messages
 python := .venv/bin/python
 # Chromium for the browser tests; another one may be named.
 export VIGENTE_CHROMIUM ?= /usr/bin/chromium
@@ -23,6 +23,12 @@ browser: setup ## the tests in a browser
 race: setup ## every race, the naive way and through the gate; then without each protection in turn
 	$(python) manage.py race
 	$(python) manage.py race --mutate
+
+# The whole log takes minutes (`make replay ROWS=13158`); this share of it, in the order of its cases, takes one.
+LOG ?= ../shared/data/event-log/incident-updates.csv
+ROWS ?= 4000
+replay: setup ## real saves of people and a machine, replayed as concurrent writers
+	@if [ -f $(LOG) ]; then $(python) manage.py replay_log $(LOG) --limit $(ROWS); else echo "There is no $(LOG): nothing was replayed."; fi
 
 lint: setup ## style
 	$(python) -m ruff check .

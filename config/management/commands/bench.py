@@ -34,6 +34,6 @@ class Command(BaseCommand):
                     figures.append({"bench": name, **vars(figure)})
                     if not options["json"]:
                         note = f"   ({figure.note})" if figure.note else ""
-                        self.stdout.write(f"  {figure.name:<32} {figure.value:>12,.2f} {figure.unit}{note}")
+                        self.stdout.write(f"  {figure.name:<56} {figure.value:>12,.2f} {figure.unit}{note}")
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=1))
