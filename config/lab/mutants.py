@@ -21,6 +21,7 @@ from agents import execution, recommendations, rights, states
 from config.lab import scratch, world
 from conflicts import actions, guard, judging, leases, ledger, outbox, policing, reading, records, writing
 from conflicts.merging import Merged
+from crm.models.moves import MoveGuard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,13 @@ def unruled(action: str) -> Iterator[None]:
     """An action without its own check."""
     honest = actions.get(action)
     with patch.dict(actions._ACTIONS, {action: replace(honest, check=lambda work: None)}):
+        yield
+
+
+@contextmanager
+def collecting_blindly() -> Iterator[None]:
+    """Two lines stand before what was paid: the action's own look, and the table of moves in the database."""
+    with unruled("invoice.start_collection"), scratch.unguarded(MoveGuard):
         yield
 
 
@@ -293,6 +301,12 @@ MUTANTS = [
         takes_out="the rule that an agent leaves closed deals alone",
         out=partial(unruled, "opportunity.edit"),
         lost=("closed_while_an_agent_saves",),
+    ),
+    Mutant(
+        name="paid_is_paid",
+        takes_out="the look at what was paid before collection starts, and the database's table of moves",
+        out=collecting_blindly,
+        lost=("paid_then_collected",),
     ),
     Mutant(
         name="goal_met",

@@ -9,6 +9,7 @@ import config.lab.scenarios.destination
 import config.lab.scenarios.doors
 import config.lab.scenarios.lease_holders
 import config.lab.scenarios.messages
+import config.lab.scenarios.papers
 import config.lab.scenarios.people_meet
 import config.lab.scenarios.processes
 import config.lab.scenarios.queue
