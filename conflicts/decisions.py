@@ -48,10 +48,10 @@ sentences.register(
     {
         "settled_meanwhile": _("{who} settled this already ({how}). Nothing was written."),
         "revised_meanwhile": _("This was handed on after the page was shown. Nothing was written; look again."),
-        "held_by": _("{who} is deciding about this until {until}. Nothing was written."),
-        "not_again": _("No agent can be asked about this: a person decides. Nothing was written."),
-        "cannot_be_done": _("This cannot be done again from here. Nothing was written."),
-        "to_nobody": _("That person cannot decide this. Nothing was written."),
+        "held_by": _("{who} is deciding about this until {until}."),
+        "not_again": _("No agent can be asked about this: a person decides."),
+        "cannot_be_done": _("This cannot be done again from here."),
+        "to_nobody": _("That person cannot decide this."),
         "decided.drop": _("Dropped. What was in force stays."),
         "decided.apply": _("Done, as v{version}."),
         "decided.apply_new": _("Done."),
@@ -61,7 +61,7 @@ sentences.register(
         "decided.twice": _("This was decided already, by this very form."),
         "conflict_stays": _("The conflict waits as before."),
     },
-    whole=("settled_meanwhile", "revised_meanwhile", "held_by", "not_again", "cannot_be_done", "to_nobody"),
+    whole=("settled_meanwhile", "revised_meanwhile"),
 )
 
 

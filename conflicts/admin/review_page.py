@@ -18,7 +18,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _l
 
-from conflicts import actors, claims, decisions, resolving, review
+from conflicts import actors, claims, decisions, resolving, review, sentences
 from conflicts.actors import Actor
 from conflicts.admin import evidence
 from conflicts.admin.editing import Editor
@@ -146,8 +146,9 @@ class ReviewPage:
             messages.success(request, str(told.sentence.told_to(wish.by)))
             return HttpResponseRedirect(_page(record))
         fresh = Conflict.objects.select_related("responsible").get(pk=record.pk)
-        stood = str(told.sentence.told_to(wish.by))
-        return self.shown(request, fresh, stood=stood, status=403 if told.forbidden else 409)
+        return self.shown(
+            request, fresh, stood=refused(told.sentence, by=wish.by), status=403 if told.forbidden else 409
+        )
 
     def _wish(self, request: HttpRequest, record: Conflict) -> tuple[Wish, dict[str, list[str]]]:
         """Raises BadForm."""
@@ -248,6 +249,12 @@ class ReviewPage:
         """The next one that waits, for whoever goes through them."""
         rows = self.get_queryset(request).filter(closed_at=None).exclude(pk=record.pk)  # type: ignore[attr-defined]
         return rows.order_by("deadline", "id").only("id", "subject_label").first()  # type: ignore[no-any-return]
+
+
+def refused(sentence: Sentence, *, by: Actor) -> str:
+    """Why not, and what did not happen, where the sentence does not say it itself."""
+    words = str(sentence.told_to(by))
+    return words if sentences.is_whole(sentence.code) else f"{words} {_('Nothing was written.')}"
 
 
 def told(record: Conflict) -> list[dict[str, Any]]:

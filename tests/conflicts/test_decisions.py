@@ -230,7 +230,7 @@ def test_who_has_not_the_authority_is_told_who_has_and_nothing_is_done() -> None
     assert told is not None
     assert (told.done, told.forbidden) == (False, True)
     assert str(told.sentence) == (
-        "R$\u00a02,000,000 is more than you may decide about (R$\u00a01,000,000). Ada Alves can. Nothing was written."
+        "R$\u00a02,000,000 is more than you may decide about (R$\u00a01,000,000). Ada Alves can."
     )
     assert amount(deal) == "110.00"
     evidence = Conflict.objects.latest("pk")
@@ -270,7 +270,7 @@ def test_nobody_is_handed_what_they_cannot_decide() -> None:
     _, record = clash(amount="2000000")
     for to in (cast.manager(), cast.charlie(), cast.alice()):
         told = decide(record, DecisionKind.HAND_OVER, by=cast.administrator(), to=to.pk)
-        assert str(told.sentence) == "That person cannot decide this. Nothing was written."
+        assert str(told.sentence) == "That person cannot decide this."
     assert fresh(record).responsible == cast.alice()
 
 
@@ -297,6 +297,6 @@ def test_an_agent_is_asked_again_by_a_job_of_the_decisions_own_transaction() -> 
 def test_no_agent_is_asked_about_what_a_person_meant() -> None:
     _, record = clash()
     told = decide(record, DecisionKind.ASK_AGAIN, by=cast.manager())
-    assert str(told.sentence) == "No agent can be asked about this: a person decides. Nothing was written."
+    assert str(told.sentence) == "No agent can be asked about this: a person decides."
     assert fresh(record).closed_at is None
     assert not Job.objects.exists()
