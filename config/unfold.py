@@ -143,6 +143,8 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _link(_("People"), "group", "crm_user", permission=administers),
                     _link(_("Teams"), "groups", "crm_team", permission=administers),
+                    _link(_("Authority levels"), "gavel", "conflicts_authoritylevel"),
+                    _link(_("Decisions"), "checklist", "conflicts_decision"),
                     _link(_("Ledger"), "receipt_long", "conflicts_ledgerentry"),
                     {"title": _("Rules for changes"), "icon": "merge", "link": reverse_lazy("policies")},
                 ],

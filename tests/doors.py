@@ -316,6 +316,7 @@ OTHERS: dict[str, str] = {
 """Routes that take a POST and need no version, each with the reason."""
 
 ADMIN: dict[str, str] = {
+    "conflicts_authoritylevel_set": "through the gate, on the version that was shown",
     "conflicts_conflict_claim": "takes the conflict, or makes the claim longer: a lease",
     "conflicts_conflict_giveback": "gives one's own claim back: compare-and-swap on holder and fencing token",
     "conflicts_conflict_decide": "through the gate, on revision, version and claim as shown",
