@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from crm import naming
 from crm.actions.fields import MAX_AMOUNT
-from crm.models import Company, Contact, Contract, Opportunity, Product, Stage, User
+from crm.models import Company, Contact, Contract, Opportunity, Product, Stage, Team, User
 
 MOST = 300
 """Options in a list; of more, the name is typed."""
@@ -126,7 +126,7 @@ def options(field: Any, subject: Any = None) -> list[tuple[str, str]]:
         rows = rows.filter(is_active=True).order_by("first_name", "last_name")
     elif model is Stage:
         rows = rows.filter(pipeline=subject.pipeline_id).order_by("position")
-    elif model is Product:
+    elif model in (Product, Team):
         rows = rows.order_by("name")
     elif model in (Opportunity, Contract):
         # Those of the same company that everybody who sees this record sees too.

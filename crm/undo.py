@@ -163,6 +163,9 @@ def _task_back(deal: Opportunity, version: int, *, by: Actor) -> Reversal:
     if (before.due_on, before.due_at) != (now.due_on, now.due_at):
         params = {**task, "due_on": before.due_on, "due_at": before.due_at}
         return Reversal(action="opportunity.reschedule_task", version=version, params=params)
+    if before.owner_id and before.owner_id != now.owner_id and before.claimed_by_id == now.claimed_by_id:
+        params = {**task, "owner": before.owner_id}
+        return Reversal(action="opportunity.reassign_task", version=version, params=params)
     raise CannotUndo(_("A task that was taken stays taken; give it to somebody else instead."))
 
 

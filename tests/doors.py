@@ -11,6 +11,7 @@ from typing import Any
 from conflicts.models import AuthorityLevel
 from conflicts.outcomes import Outcome
 from crm.models import (
+    AccessRequest,
     Activity,
     Company,
     Consent,
@@ -20,7 +21,10 @@ from crm.models import (
     Invoice,
     Opportunity,
     Product,
+    Reservation,
+    StockItem,
     Task,
+    Ticket,
     User,
 )
 from tests import cast, papers
@@ -44,6 +48,10 @@ class World:
     contract: Contract = field(init=False)
     draft: Contract = field(init=False)
     invoice: Invoice = field(init=False)
+    ticket: Ticket = field(init=False)
+    item: StockItem = field(init=False)
+    reservation: Reservation = field(init=False)
+    asked: AccessRequest = field(init=False)
 
     def __post_init__(self) -> None:
         made = cast.propose("company.create", by=self.alice, name="Cold Chain Ltd", location="Natal")
@@ -59,6 +67,7 @@ class World:
         cast.propose("opportunity.plan_task", self.deal, by=self.alice, title="Send the offer", due_on=cast.MONDAY)
         self.deal.refresh_from_db()
         self.task = self.deal.tasks.get()
+        doors_desk.build(self)
 
     def before(self, action: str, subject: str, *, by: User | None = None, **params: Any) -> Outcome:
         """Bob does it first, on the version that Alice has in front of her too."""
@@ -200,6 +209,15 @@ DOORS: dict[str, tuple[Door, ...]] = {
         ),
         Door(
             subject="deal",
+            url=lambda w: {"pk": w.deal.pk, "task": w.task.pk, "verb": "give"},
+            sent=lambda w: {"owner": w.bob.pk},
+            done=lambda w: w.fresh("task").owner == w.bob,
+            clash=lambda w: w.before("opportunity.complete_task", "deal", task=w.task.pk),
+            kept=completed_by_bob,
+            stale=ADDS,
+        ),
+        Door(
+            subject="deal",
             url=lambda w: {"pk": w.deal.pk, "task": w.task.pk, "verb": "take"},
             sent=lambda w: {},
             done=lambda w: w.fresh("task").claimed_by == w.alice,
@@ -305,6 +323,7 @@ OTHERS: dict[str, str] = {
     "deal_move_leave": "closes the person's own record of a refused move: compare-and-swap on still open",
     "live_here": "who looks at which page, in Redis",
     "preferences": "the person's own account",
+    "ticket_next": "asks for any ticket: each is claimed on the version just read (tests/crm/test_ticket_pages.py)",
     "saved_view_save": "the person's own view of a list",
     "saved_view_delete": "the person's own view of a list",
     "whatsapp_webhook": "what a provider tells: signed, each message once (tests/channels)",
@@ -327,7 +346,7 @@ ADMIN: dict[str, str] = {
 }
 """Addresses of the admin beyond Django's own, each tried in tests/admin/."""
 
-WITHOUT_SUBJECT = frozenset(OTHERS) - {"settle", "undo", "suggestion_approve", "suggestion_edit"}
+WITHOUT_SUBJECT = frozenset(OTHERS) - {"settle", "undo", "suggestion_approve", "suggestion_edit", "ticket_next"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -464,8 +483,9 @@ TASKS: dict[str, str] = {
     "conflicts.tasks.work": "does what a job's row says, through the gate",
 }
 
-from tests import doors_papers  # noqa: E402 - it takes its words from here
+from tests import doors_desk, doors_papers  # noqa: E402 - they take their words from here
 
-DOORS |= doors_papers.DOORS
-CREATES |= doors_papers.CREATES
-DEEDS |= doors_papers.DEEDS
+DOORS |= doors_papers.DOORS | doors_desk.DOORS
+CREATES |= doors_papers.CREATES | doors_desk.CREATES
+DEEDS |= doors_papers.DEEDS | doors_desk.DEEDS
+moves_elsewhere = doors_desk.elsewhere

@@ -94,12 +94,15 @@ def check_is_theirs(work: Work) -> None:
         raise RuleBroken("ticket_claimed", state="manual_action_detected", who=who)
 
 
-def _check_deal(work: Work, deal: int | None) -> None:
-    if not deal or not work.by.is_person:
+def _check_deal(work: Work, *, deal: int | None, team: int | None) -> None:
+    """A deal is named only where all who see the ticket may see it: one of its own queue's team, or of nobody's."""
+    found = Opportunity.objects.select_related("team").filter(pk=deal).first() if deal else None
+    if found is None:
         return
-    found = Opportunity.objects.select_related("team").filter(pk=deal).first()
-    if found is not None and (refusal := permits_deal(work.by, found)):
+    if refusal := permits_deal(work.by, found):
         raise RuleBroken(refusal.code, **refusal.facts)
+    if found.team_id is not None and found.team_id != team:
+        raise RuleBroken("ticket_deal_of_another_queue", team=str(found.team))
 
 
 def _check_closed(work: Work) -> None:
@@ -117,12 +120,14 @@ def _check_edit(work: Work) -> None:
     company, contact = (wanted.get(name, getattr(work.subject, f"{name}_id")) for name in ("company", "contact"))
     if not (company or contact):
         raise RuleBroken("ticket_is_nobodys")
-    _check_deal(work, wanted.get("opportunity"))
+    _check_deal(work, deal=wanted.get("opportunity"), team=work.subject.team_id)
 
 
 def _check_assign(work: Work) -> None:
     check_is_theirs(work)
     _check_closed(work)
+    if "team" in work.writes:
+        _check_deal(work, deal=work.subject.opportunity_id, team=work.writes["team"])
     wanted = work.writes.get("assignee")
     if wanted and not User.objects.filter(pk=wanted, is_active=True).exists():
         raise RuleBroken("nobody_to_give_it_to")
@@ -250,7 +255,7 @@ register(
         subject=Ticket,
         params=Create,
         words=_("Add a ticket"),
-        check=lambda work: _check_deal(work, work.params.opportunity),
+        check=lambda work: _check_deal(work, deal=work.params.opportunity, team=work.params.team),
         apply=_create,
         permits=permits_ticket,
         creates=True,

@@ -12,7 +12,7 @@ from conflicts.refs import Ref
 from crm.clock import today_for, zone_of
 from crm.models import Company, Contact, Opportunity, Pipeline, Stage, Team, User
 from crm.models.user import Role
-from crm.sample import clashes, conversations, papers
+from crm.sample import clashes, conversations, papers, service
 from crm.sample.deals import DEALS, Deal, Event
 from crm.sample.desk import Desk
 from crm.sample.people import LOGINS, PEOPLE, PIPELINE, PRODUCTS, STAGES, TEAMS
@@ -49,6 +49,7 @@ def load(*, now: dt.datetime) -> dict[str, int]:
         conversations.tell(desk, stages=stages)
         clashes.tell(desk)
         papers.tell(desk, companies=companies, products=products, today=today_for(None, now=now), now=now)
+        service.tell(desk, companies=companies, contacts=contacts, products=products, now=now)
     return {"people": len(people), "companies": len(companies), "contacts": len(contacts), "deals": len(DEALS)}
 
 

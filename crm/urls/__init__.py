@@ -1,6 +1,6 @@
 """The pages of the CRM, one file per room."""
 
-from crm.urls import board, day, deals, frame, inbox, mail, papers, records, webchat, webhooks
+from crm.urls import board, day, deals, desk, frame, inbox, mail, papers, records, webchat, webhooks
 
 urlpatterns = [
     *frame.urlpatterns,
@@ -9,6 +9,7 @@ urlpatterns = [
     *deals.urlpatterns,
     *records.urlpatterns,
     *papers.urlpatterns,
+    *desk.urlpatterns,
     *inbox.urlpatterns,
     *mail.urlpatterns,
     *webchat.urlpatterns,

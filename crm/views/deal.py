@@ -87,6 +87,9 @@ def deal(request: HttpRequest, pk: int) -> HttpResponse:
             return _row(request, found, edit or request.GET["fact"], open=bool(edit))
         if "before" in request.GET:
             return TemplateResponse(request, "deal/page.html#older", {"deal": found, **story(request, found)})
+        if "give" in request.GET:
+            tasks_now = {"deal": found, "tasks": tasks(found), **giving(request)}
+            return TemplateResponse(request, "deal/page.html#task_list", tasks_now)
     typed = typed_before(request, found)
     draft = Draft(form="edit", typed=typed) if typed else Draft()
     return TemplateResponse(request, "deal/page.html", context(request, found, edit=edit, draft=draft))
@@ -155,6 +158,7 @@ def context(request: HttpRequest, deal: Opportunity, *, edit: str = "", draft: D
         "closing": request.GET.get("lost", ""),
         "next_day": _working_day_after(today),
         "draft": draft,
+        **giving(request),
     }
 
 
@@ -212,6 +216,13 @@ def tasks(deal: Opportunity) -> dict[str, Any]:
     open_ones.sort(key=lambda t: (t.due_on or undated, t.due_at is None, t.due_at or timezone.now(), t.pk))
     done = [task for task in found if task.state == TaskState.DONE]
     return {"open": open_ones, "done": done[:DONE_SHOWN]}
+
+
+def giving(request: HttpRequest) -> dict[str, Any]:
+    """The task that is about to be given to somebody (`?give=12`), and to whom it can be; asked for only then."""
+    task = _number(request, "give")
+    people = User.objects.filter(is_active=True).order_by("first_name", "last_name", "username")
+    return {"give": task, "colleagues": people[: inputs.MOST] if task else ()}
 
 
 def address(deal: Opportunity) -> str:

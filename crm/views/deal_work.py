@@ -111,12 +111,15 @@ VERBS: Mapping[str, tuple[str, Any]] = {
     "cancel": ("opportunity.cancel_task", gettext_lazy("Cancelled: %(task)s.")),
     "take": ("opportunity.claim_task", gettext_lazy("Yours now: %(task)s.")),
     "put-off": ("opportunity.reschedule_task", gettext_lazy("Moved: %(task)s.")),
+    "give": ("opportunity.reassign_task", gettext_lazy("Given on: %(task)s.")),
 }
 
 
 @require_POST
 def task(request: HttpRequest, pk: int, task: int, verb: str) -> HttpResponse:
-    """Complete, reopen, cancel, take a task, or move it to another day (`due_on`, empty for none)."""
+    """Complete, reopen, cancel, take a task, give it to somebody (`owner`), or move it to another day (`due_on`, empty
+    for none).
+    """
     deal = find(request, pk)
     version_of(request)
     found = Task.objects.filter(pk=task, opportunity=deal).first()
@@ -127,6 +130,11 @@ def task(request: HttpRequest, pk: int, task: int, verb: str) -> HttpResponse:
     params: dict[str, Any] = {"task": found.pk}
     if verb == "put-off":
         params["due_on"] = _day(request.POST, "due_on", faults)
+    if verb == "give":
+        owner = request.POST.get("owner", "")
+        params["owner"] = int(owner) if owner.isascii() and owner.isdigit() and len(owner) < 19 else None
+        if params["owner"] is None:
+            faults["owner"] = [_("Choose one.")]
     return put(
         request, deal, action, params, faults, form=f"task-{task}", part="task_list", said=words % {"task": found.title}
     )

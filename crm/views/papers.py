@@ -15,7 +15,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
 from conflicts.models import VersionedModel
-from conflicts.outcomes import Result
+from conflicts.outcomes import Outcome, Result
 from crm import inputs
 from crm.models import ContractDecision, ContractLine, Document, Installment, Payment
 from crm.models.invoice import PaymentState
@@ -50,8 +50,16 @@ class Returned:
     version: int | None = None
 
 
-def act(request: HttpRequest, kind: records.Kind, subject: VersionedModel, verb: str, one: Act) -> HttpResponse:
-    """Do it, or bring the page back with what was typed and why not."""
+def act(
+    request: HttpRequest,
+    kind: records.Kind,
+    subject: VersionedModel,
+    verb: str,
+    one: Act,
+    *,
+    answered: Callable[[HttpRequest, Any, Outcome], HttpResponse | None] = lambda request, subject, outcome: None,
+) -> HttpResponse:
+    """Do it, or bring the page back with what was typed and why not. `answered`: a page of its own for an outcome."""
     shown = version_of(request)
     faults: Faults = {}
     params = one.read(request, subject, faults)
@@ -62,6 +70,8 @@ def act(request: HttpRequest, kind: records.Kind, subject: VersionedModel, verb:
     if submission.errors:
         return _back(request, kind, subject, form, dict(submission.errors), shown=shown)
     outcome = submission.outcome
+    if outcome is not None and (own := answered(request, subject, outcome.settled)):
+        return own
     if outcome is not None and outcome.settled.result is Result.REFUSED:
         return _back(request, kind, subject, form, {"": [str(outcome.settled.sentence or "")]}, shown=shown)
     answer = settle_or(
