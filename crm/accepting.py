@@ -23,7 +23,7 @@ from crm import reports
 from crm.actions.contacts import address_key
 from crm.actions.fields import clean_line, clean_text
 from crm.channels.events import Echo, Event, Incoming, Reported
-from crm.models import ChannelAccount, Contact, ContactPoint, Conversation, MessageReport
+from crm.models import ChannelAccount, Contact, ContactPoint, Conversation, Message, MessageReport
 
 LATE = dt.timedelta(minutes=15)
 """A message that its provider says is older was held up somewhere: nobody waits for an answer within seconds any more,
@@ -63,6 +63,10 @@ def _take(account: ChannelAccount, event: Event) -> Taken:
 
 
 def _receive(account: ChannelAccount, event: Incoming) -> Taken:
+    known = Message.objects.filter(account=account, provider_id=event.provider_id[:255])
+    if (pk := known.values_list("conversation_id", flat=True).first()) is not None:
+        # Told again: only a look, so that a provider which repeats itself keeps nobody waiting for the conversation.
+        return Taken(how=Took.KNOWN, conversation=pk)
     conversation = conversation_of(account, event)
     old = event.imported or (event.sent_at is not None and database_now() - event.sent_at > LATE)
     outcome = gate.commit(

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
@@ -102,7 +102,7 @@ def _stored(account: ChannelAccount, events: Iterable[Event]) -> bool:
     for event in events:
         try:
             accepting.take(account, [event])
-        except accepting.NotStored as error:
+        except (accepting.NotStored, OperationalError) as error:  # busy, or the database is away
             logger.warning("%s was not stored, its provider is to tell it again: %s", type(event).__name__, error)
             whole = False
         except (DatabaseError, KernelError, ValueError):
