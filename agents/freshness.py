@@ -22,8 +22,11 @@ from agents.recommenders.wording import CHANNEL
 from conflicts.proposals import Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence, aspects, date
+from crm import follow_ups
+from crm.follow_ups import Answered, Ground
 from crm.models import User
 
+HEARD = {"customer_answered": "stale.customer_answered", "customer_waits": "stale.customer_waits"}
 DERIVED = frozenset({"next_step", "next_step_at", "next_step_on", "stage_since"})
 """Not named in "what else has changed": they follow from what is named."""
 
@@ -78,14 +81,48 @@ def touched(reads: Iterable[Read], snapshot: Snapshot, moved: Mapping[Ref, Seque
     return frozenset(found)
 
 
-def refused(recommendation: Recommendation, snapshot: Snapshot) -> frozenset[str]:
-    """`consents`, if the contact refuses the very channel of this task. What is said of other channels does no harm."""
-    channel = CHANNEL.get(recommendation.params.get("kind", ""))
+def ground(
+    recommendation: Recommendation,
+    snapshot: Snapshot,
+    *,
+    now: dt.datetime,
+    heard: tuple[str, dt.datetime] | None = None,
+) -> Ground | None:
+    """The facts of the gate's own questions (crm/follow_ups.py), from the snapshot; None for what is no follow-up."""
+    if recommendation.action != "opportunity.follow_up":
+        return None
     contact = snapshot.contact
-    if channel is None or contact is None or Ref(CONTACT, contact.pk) not in {r.subject for r in recommendation.reads}:
-        return frozenset()
-    statement = contact.consents.get(channel)
-    return frozenset({"consents"} if statement and not statement.granted else ())
+    if contact is not None and Ref(CONTACT, contact.pk) not in {read.subject for read in recommendation.reads}:
+        contact = None
+    kind = str(recommendation.params.get("kind", ""))
+    statement = contact.consents.get(CHANNEL.get(kind, "")) if contact else None
+    waits = snapshot.conversation.waiting_since if snapshot.conversation else None
+    answered = Answered(on=snapshot.day_of(waits)) if waits else None
+    if heard:
+        answered = Answered(by=heard[0], on=snapshot.day_of(heard[1]))
+    return Ground(
+        kind=kind,
+        today=snapshot.today(now),
+        status=snapshot.status,
+        status_words=snapshot.status,
+        stage=snapshot.stage.name,
+        contact_allowed=snapshot.stage.contact_allowed,
+        next_step=snapshot.next_step,
+        next_step_on=snapshot.next_step_on,
+        planned_by="",
+        owner=snapshot.owner.name if snapshot.owner else "",
+        owner_moved=False,  # the owner is in every read set
+        contact=contact.name if contact else "",
+        blocked=contact.blocked if contact else False,
+        refused=statement is not None and not statement.granted,
+        answered=answered,
+    )
+
+
+def refused(ground: Ground | None) -> frozenset[str]:
+    """`consents`, if the contact refuses the very channel of this task. What is said of other channels does no harm."""
+    no = follow_ups.may_be_reached(ground) if ground else None
+    return frozenset({"consents"} if no and no.code == "consent_refused" else ())
 
 
 def look(
@@ -94,9 +131,17 @@ def look(
     """The freshness of each suggestion, by its key, in at most four queries for all of them."""
     old = {recommendation.pk: moved_reads(recommendation, snapshot) for recommendation, snapshot in pairs}
     moved = _since([read for reads in old.values() for read in reads])
+    talked = {
+        one.opportunity_id: one.version_read
+        for one, _snapshot in pairs
+        if any(m.aspect == "activities" for m in moved.get(Ref(DEAL, one.opportunity_id), ()))
+    }
+    heard = follow_ups.heard_since(talked) if talked else {}
     return {
-        recommendation.pk: _freshness(recommendation, snapshot, old[recommendation.pk], moved, now, viewer)
-        for recommendation, snapshot in pairs
+        one.pk: _freshness(
+            one, snapshot, old[one.pk], moved, now, viewer, ground(one, snapshot, now=now, heard=heard.get(snapshot.pk))
+        )
+        for one, snapshot in pairs
     }
 
 
@@ -123,12 +168,13 @@ def _freshness(
     all_moved: Mapping[Ref, Sequence[Moved]],
     now: dt.datetime,
     viewer: User | None,
+    stands_on: Ground | None,
 ) -> Freshness:
     moved = {read.subject: [m for m in all_moved.get(read.subject, ()) if m.version > read.version] for read in old}
-    gone = touched(recommendation.reads, snapshot, moved) | refused(recommendation, snapshot)
+    gone = touched(recommendation.reads, snapshot, moved) | refused(stands_on)
     flat = [(ref, change) for ref, found in moved.items() for change in found]
     decisive = [change for _, change in flat if change.aspect in gone]
-    sentence = _verdict(recommendation, snapshot, gone, flat, decisive, now, viewer)
+    sentence = _verdict(recommendation, snapshot, gone, flat, decisive, now, viewer, stands_on)
     return Freshness(
         good=sentence.code.startswith("fresh."),
         sentence=sentence,
@@ -171,7 +217,12 @@ def _verdict(
     decisive: Sequence[Moved],
     now: dt.datetime,
     viewer: User | None,
+    stands_on: Ground | None,
 ) -> Sentence:
+    no = follow_ups.first_no(stands_on) if stands_on else None
+    if no and no.code in HEARD:
+        # Also where something else has moved: that the customer spoke is what the reader needs to know.
+        return Sentence(HEARD[no.code], {**no.facts, "who": _name(no.facts.get("who"), viewer)})
     if gone:
         who = _who(decisive[-1], viewer) if decisive else "-"
         if "status" in gone and snapshot.status != "open":
@@ -179,14 +230,14 @@ def _verdict(
         if "next_step_on" in gone and snapshot.next_step_on and snapshot.next_step_on >= snapshot.today(now):
             step = {"next_step": snapshot.next_step, "day": date(snapshot.next_step_on)}
             return Sentence("stale.planned", {"who": who, **step})
-        if gone == {"consents"} and refused(recommendation, snapshot) and snapshot.contact:
+        if gone == {"consents"} and refused(stands_on) and snapshot.contact:
             statement = snapshot.contact.consents[CHANNEL[recommendation.params["kind"]]]
             code = f"stale.refused.{recommendation.params['kind']}"
             return Sentence(code, {"who": snapshot.contact.name, "day": date(statement.on)})
         label = DEAL if gone & snapshot.values.keys() else CONTACT
         names = [name for name in sorted(gone) if name not in DERIVED] or sorted(gone)
         return Sentence("stale.moved", {"who": who, "what": aspects(label, names)})
-    if recommendation.params.get("kind") in CHANNEL and not snapshot.stage.contact_allowed:
+    if no and no.code == "stage_forbids_contact":
         # Not part of the read set (a move to another stage that allows contact does no harm), but a rule of the gate.
         return Sentence("stale.stage", {"stage": snapshot.stage.name})
     if recommendation.expires_at <= now:
@@ -200,6 +251,10 @@ def _verdict(
     if flat:
         return Sentence("fresh.contact", {"who": _who(flat[-1][1], viewer)})
     return Sentence("fresh.unmoved", {"read": recommendation.version_read})
+
+
+def _name(fact: dict[str, str] | None, viewer: User | None) -> str:
+    return _who(Moved(0, "", fact["actor"]), viewer) if fact else ""
 
 
 def _who(change: Moved, viewer: User | None) -> str:

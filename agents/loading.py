@@ -8,6 +8,7 @@ import datetime as dt
 import zoneinfo
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from django.conf import settings
@@ -19,6 +20,7 @@ from agents.context import (
     SUPPRESSED,
     ConsentFacts,
     ContactFacts,
+    Conversation,
     Declined,
     OwnerFacts,
     Snapshot,
@@ -30,8 +32,11 @@ from agents.models.recommendation import OPEN_STATES
 from conflicts.clock import database_now
 from conflicts.models import Conflict
 from conflicts.values import read
+from crm import follow_ups
 from crm.models import Activity, Consent, Opportunity, Stage, Task
+from crm.models import Conversation as Talk
 from crm.models.activity import TOUCHES, ActivityKind
+from crm.models.conversation import Owner
 from crm.models.task import TaskState
 
 
@@ -56,6 +61,7 @@ class _Less:
 
     def __init__(self, deals: Sequence[Opportunity]) -> None:
         self.consents = _consents({deal.contact_id for deal in deals if deal.contact_id})
+        self.talks = _talks(deals)
         self.first_stages: set[tuple[int, int]] = set()
         self.steps: dict[int, StepFacts] = {}
         self.touches: dict[int, list[str]] = {}
@@ -70,6 +76,7 @@ class _More(_Less):
     def __init__(self, deals: Sequence[Opportunity], read_at: dt.datetime) -> None:
         super().__init__(deals)
         pks = [deal.pk for deal in deals]
+        self.talks = _with_people(self.talks, deals)
         self.first_stages = set(
             Stage.objects.filter(pipeline__in={deal.pipeline_id for deal in deals})
             .values("pipeline")
@@ -97,6 +104,29 @@ class _More(_Less):
             .exclude(subject_id=None)
             .values_list("subject_id", flat=True)
         )
+
+
+def _talks(deals: Sequence[Opportunity]) -> dict[int, Conversation]:
+    """Where a customer waits for our answer: by the one function that the gate asks too."""
+    by_deal, by_contact = follow_ups.waiting([d.pk for d in deals], [d.contact_id for d in deals if d.contact_id])
+    since = {deal.pk: by_deal.get(deal.pk) or by_contact.get(deal.contact_id or 0) for deal in deals}
+    return {pk: Conversation(waiting_since=moment) for pk, moment in since.items() if moment}
+
+
+def _with_people(talks: dict[int, Conversation], deals: Sequence[Opportunity]) -> dict[int, Conversation]:
+    """And which of them a person has, with the last sign of that person."""
+    contacts = {deal.contact_id: deal.pk for deal in deals if deal.contact_id}
+    rows = Talk.objects.filter(
+        Q(opportunity__in=[deal.pk for deal in deals]) | Q(opportunity=None, contact__in=contacts),
+        owner_kind=Owner.PERSON,
+        owner__isnull=False,
+        last_human_at__isnull=False,
+    )
+    found = dict(talks)
+    for row in rows.select_related("owner").order_by("last_human_at"):
+        deal = row.opportunity_id or contacts[row.contact_id]
+        found[deal] = replace(found.get(deal, Conversation()), human_since=row.last_human_at, human=str(row.owner))
+    return found
 
 
 def _consents(contacts: set[int]) -> dict[int, dict[str, ConsentFacts]]:
@@ -182,6 +212,7 @@ def _snapshot(deal: Opportunity, more: _Less, read_at: dt.datetime) -> Snapshot:
         suggestion=more.open.get(deal.pk, ""),
         unsettled=deal.pk in more.unsettled,
         team=deal.team_id,
+        conversation=more.talks.get(deal.pk),
         declined=tuple(more.declined.get(deal.pk, ())),
         values=read(deal, RESTS_ON),
     )

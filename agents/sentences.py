@@ -90,6 +90,8 @@ CARD = {
     "stale.stage": _("The deal is in {stage} now, where customers are not contacted. Ask again before you use it."),
     "stale.refused.call": _("{who} refused calls on {day}. Ask again before you use it."),
     "stale.refused.mail": _("{who} refused e-mails on {day}. Ask again before you use it."),
+    "stale.customer_answered": _("{who} has spoken with the customer since, on {day}. Ask again before you use it."),
+    "stale.customer_waits": _("The customer has waited for an answer since {day}. That comes first."),
     "stale.expired": _("Its day has passed. Ask again before you use it."),
     "effect.task": _("Adds a task for {who}. Nothing is sent to the customer."),
     "effect.task.nobody": _("Adds a task that nobody owns yet. Nothing is sent to the customer."),

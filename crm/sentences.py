@@ -9,6 +9,8 @@ WHOLE = (
     "other_team",
     "deal_closed",
     "next_step_exists",
+    "customer_answered",
+    "customer_waits",
     "stage_forbids_contact",
     "contact_blocked",
     "consent_refused",
@@ -40,6 +42,12 @@ sentences.register(
         "deal_closed": _("The deal is {status} now. Nothing was added."),
         "next_step_exists": _(
             "{who} set the next step first: {next_step}, {day}. The automatic task was not added; nobody was contacted."
+        ),
+        "customer_answered": _(
+            "{who} has spoken with the customer since, on {day}. The task was not added; nobody was contacted."
+        ),
+        "customer_waits": _(
+            "The customer has waited for an answer since {day}. The task was not added; nobody was contacted."
         ),
         "stage_forbids_contact": _("In {stage} customers are not contacted. The task was not added."),
         "contact_blocked": _("{contact} must not be contacted. The task was not added; nobody was contacted."),

@@ -10,13 +10,16 @@ from django.utils.translation import gettext_lazy as _
 from conflicts.actions import Action, register, related
 from conflicts.actors import Kind
 from conflicts.exceptions import Clash, GoalMet, RuleBroken
-from conflicts.sentences import Sentence, actor, date
+from conflicts.outcomes import Change
+from conflicts.sentences import Sentence, actor
 from conflicts.work import Work
+from crm import follow_ups
 from crm.actions.fields import Key, Name, Params, RequiredKey
 from crm.clock import today_for
+from crm.follow_ups import TALKS, Ground
 from crm.models import Consent, Contact, Opportunity, Task, User
-from crm.models.contact import Channel, ConsentStatus
-from crm.models.task import TaskKind, TaskState
+from crm.models.contact import ConsentStatus
+from crm.models.task import TaskState
 from crm.next_steps import load_open_tasks, recalculate
 from crm.permissions import permits_deal
 
@@ -76,35 +79,51 @@ class FollowUp(Plan):
 
 
 def check_follow_up(work: Work) -> None:
-    """What a follow-up rests on, in the state in force: open, contact allowed, nothing planned, same owner, consent."""
+    """The questions of crm/follow_ups.py, asked of the state in force. Raises the first no."""
+    if no := follow_ups.first_no(_ground(work)):
+        raise no
+
+
+def _ground(work: Work) -> Ground:
     deal: Opportunity = work.subject
-    _check_open(work)
-    if deal.next_step_on and deal.next_step_on >= today_for(deal.owner, now=work.now):
-        setter = next((c.by for c in reversed(work.moved) if c.aspect == "tasks"), deal.changed_by)
-        raise GoalMet(
-            "next_step_exists",
-            who=actor(setter),
-            next_step=deal.next_step,
-            day=date(deal.next_step_on),
-        )
-    if work.params.kind in (TaskKind.CALL, TaskKind.MAIL) and not deal.stage.contact_allowed:
-        raise RuleBroken("stage_forbids_contact", stage=deal.stage.name)
-    if any(c.aspect == "owner" and c.subject == work.proposal.subject for c in work.moved):
-        raise RuleBroken("owner_changed", state="needs_reevaluation", owner=str(deal.owner or "-"))
-    check_consent(work)
-
-
-def check_consent(work: Work) -> None:
-    """A contact who is blocked, or refused the channel of this task, is not planned to be contacted."""
-    channel = {"call": Channel.PHONE, "mail": Channel.EMAIL}.get(work.params.kind)
     contact = next((obj for obj in work.basis.values() if isinstance(obj, Contact)), None)
+    own = [change for change in work.moved if change.subject == work.proposal.subject]
+    setter = next((change.by for change in reversed(own) if change.aspect == "tasks"), deal.changed_by)
+    return Ground(
+        kind=work.params.kind,
+        today=today_for(deal.owner, now=work.now),
+        status=deal.status,
+        status_words=deal.get_status_display(),
+        stage=deal.stage.name,
+        contact_allowed=deal.stage.contact_allowed,
+        next_step=deal.next_step,
+        next_step_on=deal.next_step_on,
+        planned_by=setter,
+        owner=str(deal.owner or ""),
+        owner_moved=any(change.aspect == "owner" for change in own),
+        contact=contact.name if contact else "",
+        blocked=contact.blocked if contact else False,
+        refused=_refused(contact, work.params.kind),
+        answered=_answered(work, own),
+    )
+
+
+def _refused(contact: Contact | None, kind: str) -> bool:
+    channel = follow_ups.CHANNEL.get(kind)
     if channel is None or contact is None:
-        return
-    if contact.blocked:
-        raise RuleBroken("contact_blocked", contact=contact.name)
+        return False
     latest = Consent.objects.filter(contact=contact, channel=channel).first()
-    if latest and latest.status == ConsentStatus.REFUSED:
-        raise RuleBroken("consent_refused", contact=contact.name, channel=str(channel.label))
+    return latest is not None and latest.status == ConsentStatus.REFUSED
+
+
+def _answered(work: Work, moved: list[Change]) -> follow_ups.Answered | None:
+    """By what was noted since the deal was read, or by a message that still waits for our answer."""
+    talks = [c for c in moved if c.aspect == "activities" and isinstance(c.new, dict) and c.new["kind"] in TALKS]
+    if talks:
+        at = dt.datetime.fromisoformat(talks[-1].new["at"])
+        return follow_ups.Answered(on=today_for(work.subject.owner, now=at), by=talks[-1].by)
+    since = work.subject.customer_waits
+    return follow_ups.Answered(on=today_for(work.subject.owner, now=since)) if since else None
 
 
 class OneTask(Params):
@@ -225,7 +244,7 @@ register(
         writes_aspects=frozenset({"tasks"}),
         permits=permits_deal,
         avoided=NOT_ADDED,
-        loads=(load_open_tasks, STAGE_AND_OWNER),
+        loads=(load_open_tasks, STAGE_AND_OWNER, follow_ups.load_waiting),
     )
 )
 for name, params, words, check, apply in (
