@@ -161,20 +161,17 @@ def _cancel(work: Work) -> None:
     work.set(state=ContractState.CANCELLED.value, approved=None, reason=work.params.reason)
 
 
-_MOVES: tuple[tuple[str, ContractState, type[Params], Any, Any, Any], ...] = (
-    ("offer", ContractState.OFFERED, Offer, _("Offer the contract"), _check_offer, _offer),
-    ("approve", ContractState.APPROVED, Approve, _("Approve the contract"), _check_approve, _approve),
-    ("decline", ContractState.DECLINED, Decline, _("Decline the contract"), _check_decline, _decline),
-    ("sign", ContractState.SIGNED, Sign, _("Record the signature"), _check_sign, _sign),
-    ("cancel", ContractState.CANCELLED, Cancel, _("Cancel the contract"), _check_cancel, _cancel),
+# The state is no field that could be merged or chosen: a word that came too late is said again, to what is in force.
+_MOVES: tuple[tuple[str, type[Params], Any, Any, Any], ...] = (
+    ("offer", Offer, _("Offer the contract"), _check_offer, _offer),
+    ("approve", Approve, _("Approve the contract"), _check_approve, _approve),
+    ("decline", Decline, _("Decline the contract"), _check_decline, _decline),
+    ("sign", Sign, _("Record the signature"), _check_sign, _sign),
+    ("cancel", Cancel, _("Cancel the contract"), _check_cancel, _cancel),
 )
 
 
-def _to(target: ContractState) -> Any:
-    return lambda params: {"state": target.value}
-
-
-for name, target, params, words, check, apply in _MOVES:
+for name, params, words, check, apply in _MOVES:
     register(
         Action(
             name=f"contract.{name}",
@@ -183,7 +180,6 @@ for name, target, params, words, check, apply in _MOVES:
             words=words,
             check=check,
             apply=apply,
-            writes=_to(target),
             writes_aspects=frozenset({"decisions"}),
             permits=permits_of_team,
             avoided=NOT_CHANGED,
