@@ -223,6 +223,12 @@ MUTANTS = [
         lost=("stale_holder_asks_first", "wrong_yes_asks_first"),
     ),
     Mutant(
+        name="conflict_still_open",
+        takes_out="the question whether a conflict still waits, is as it was shown, and is nobody else's to decide",
+        out=partial(put, settling, "too_late", lambda work: None),
+        lost=("two_reviewers_press_at_once", "decision_after_claim_ran_out"),
+    ),
+    Mutant(
         name="message_state",
         takes_out="the question whether a message still waits when a person takes it back",
         out=partial(rewritten, outbox, ("drop", "message.state != Delivery.QUEUED", "False")),

@@ -13,6 +13,7 @@ import config.lab.scenarios.papers
 import config.lab.scenarios.people_meet
 import config.lab.scenarios.processes
 import config.lab.scenarios.queue
+import config.lab.scenarios.review
 import config.lab.scenarios.servers_restart
 import config.lab.scenarios.suggestions
 import config.lab.scenarios.tickets_stock_access
