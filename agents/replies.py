@@ -36,12 +36,16 @@ from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from crm import contacting, live, timers
 from crm.actions.conversation_outbound import MOST_DROPS
+from crm.channels import sending
 from crm.models import Conversation, ReplyTimer
 
 logger = logging.getLogger(__name__)
 
 MOST_FAILURES = 3
 """Turns in a row that may fail before a person gets the conversation."""
+
+MOMENT = 0.2
+"""Seconds that are given to an answer of ours which is on its way."""
 
 PAUSE = 5.0
 """Seconds before a failed turn is tried again; doubled each time."""
@@ -51,7 +55,7 @@ class End(StrEnum):
     NOT_DUE = "not_due"
     BUSY = "busy"
     WAITS = "waits"
-    """The model may not be asked now."""
+    """The model may not be asked now, or an answer of ours is on its way."""
     QUEUED = "queued"
     SUPERSEDED = "superseded"
     HANDED_OVER = "handed_over"
@@ -104,6 +108,10 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
     if not conversation.is_agents or conversation.unanswered <= 0:
         timers.arm([pk])
         return End.NOT_DUE
+    if not sending.make_way(conversation):
+        timers.arm([pk], not_before=MOMENT)
+        return End.WAITS
+    timer, conversation = ReplyTimer.objects.get(pk=pk), prompts.load(pk)  # an answer may have been taken back
     room = limits.of_model(writer.name, by=REPLY)
     if not room:
         timers.arm([pk], not_before=max(room.retry_after, 1.0))

@@ -24,6 +24,7 @@ _WORDS = {
     "message_people_only": _("Only people write this way. Nothing was sent."),
     "message_gone": _("This message is not part of the conversation. Nothing was written."),
     "message_withdrawn_already": _("This message was taken back already. Nothing was written."),
+    "message_on_its_way": _("The message is on its way. It was not taken back."),
     "message.blocked": _("{contact} must not be contacted. Nothing was sent."),
     "message.refused": _("{contact} does not want messages on this channel. Nothing was sent."),
     "message.window_closed": _(

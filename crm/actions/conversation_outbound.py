@@ -285,6 +285,8 @@ def _note(work: Work) -> None:
 class Withdraw(Params):
     key: Line
     why: ShortLine
+    while_it_waits: bool = False
+    """Only if nobody has begun to send it: not for whoever sends it, and has looked."""
 
 
 def _check_withdraw(work: Work) -> None:
@@ -293,6 +295,11 @@ def _check_withdraw(work: Work) -> None:
         raise RuleBroken("message_gone")
     if message.withdrawn:
         raise GoalMet("message_withdrawn_already")
+    if work.params.while_it_waits:
+        # Locked: who is about to send it waits for us, and sees in its last look what we have done.
+        waits = OutboxMessage.objects.select_for_update().get(key=work.params.key).state == Delivery.QUEUED
+        if not waits:
+            raise GoalMet("message_on_its_way")
 
 
 def _withdraw(work: Work) -> None:
@@ -300,12 +307,18 @@ def _withdraw(work: Work) -> None:
     message = Message.objects.get(conversation=conversation, outbox_key=work.params.key)
     work.change(message, withdrawn=True)
     sent = OutboxMessage.objects.get(key=work.params.key).payload
-    if conversation.answered_count == sent["counter"] > sent["answered"]:
-        # Nobody has answered it otherwise since. The epoch rises, so that the next answer to the same messages is a
-        # unit of work of its own.
+    # Whoever has spoken since, a person who took over, has answered it, though the watermark may be the same. An echo
+    # does not say what it answers: all that was there.
+    since = Message.objects.filter(
+        conversation=conversation, direction=Direction.OUT, withdrawn=False, late=False, pk__gt=message.pk
+    )
+    counters = [sent["counter"] if up_to is None else up_to for up_to in since.values_list("answers_up_to", flat=True)]
+    answered = max([sent["answered"], *counters])
+    if conversation.answered_count == sent["counter"] > answered:
+        # The epoch rises, so that the next answer to the same messages is a unit of work of its own.
         work.set(
-            answered_count=sent["answered"],
-            waiting_since=_waiting_since(conversation, sent["answered"]),
+            answered_count=answered,
+            waiting_since=_waiting_since(conversation, answered),
             owner_epoch=conversation.owner_epoch + 1,
         )
 

@@ -16,6 +16,7 @@ from conflicts.clock import database_now
 from conflicts.destinations import Found, Missing, ReadBack
 from conflicts.jobs import PutOff
 from conflicts.models.outbox import Delivery, OutboxMessage
+from conflicts.outcomes import Outcome
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
@@ -95,10 +96,12 @@ def _refusal(message: OutboxMessage) -> Sentence | None:
     contact, account = conversation.contact, conversation.account
     now = database_now()
     if payload["automatic"]:
-        if not conversation.is_agents or conversation.owner_epoch != payload["epoch"]:
+        if not conversation.is_agents:
             return Sentence("reply.person_took_over")
         if conversation.inbound_count != payload["counter"] and not payload["final"]:
             return Sentence("reply.customer_wrote_again")
+        if conversation.owner_epoch != payload["epoch"]:
+            return Sentence("reply.person_took_over")
     forbidden = contacting.why_not(conversation, contact, now=now, approved_template=bool(payload.get("template")))
     if forbidden is not None:
         return forbidden
@@ -111,15 +114,34 @@ def _refusal(message: OutboxMessage) -> Sentence | None:
     return None
 
 
-def withdraw(message: OutboxMessage, *, why: Sentence) -> None:
+def make_way(conversation: Conversation) -> bool:
+    """Take back the agent's answers that still wait and that the customer has overtaken, so that one answer to all of
+    it can follow. False while one is on its way: what it answers is known in a moment.
+
+    Without this a turn would answer the newest message alone, and then the last look would stop what was to answer the
+    others.
+    """
+    of_it = OutboxMessage.objects.filter(subject=f"crm.conversation:{conversation.pk}", payload__automatic=True)
+    for message in of_it.filter(state__in=[Delivery.QUEUED, Delivery.SENDING]).order_by("pk"):
+        if message.payload["final"] or message.payload["counter"] == conversation.inbound_count:
+            continue  # it leaves, whatever came since
+        if message.state == Delivery.SENDING:
+            return False
+        outcome = withdraw(message, why=Sentence("reply.customer_wrote_again"), while_it_waits=True)
+        if outcome.sentence is not None and outcome.sentence.code == "message_on_its_way":
+            return False
+    return True
+
+
+def withdraw(message: OutboxMessage, *, why: Sentence, while_it_waits: bool = False) -> Outcome:
     """Take a message back that was queued and will not leave; asked again, it is so already."""
     conversation = Ref("crm.conversation", message.payload["conversation"])
-    gate.commit(
+    return gate.commit(
         Proposal(
             action="conversation.withdraw",
             by=SYSTEM,
             basis=(Read.unread(conversation),),
-            params={"key": message.key, "why": why.code},
+            params={"key": message.key, "why": why.code, "while_it_waits": while_it_waits},
             source=f"outbox:{message.pk}",
         )
     )

@@ -13,6 +13,7 @@ from conflicts.actors import SYSTEM
 from conflicts.models import Delivery, OutboxMessage
 from crm import timers
 from crm.models import Conversation, ReplyTimer
+from tests import cast
 from tests.chatting import Says, deliver, due_in, writes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -83,6 +84,48 @@ def test_answers_overtaken_on_their_way_out_add_up_and_the_third_goes_out_for_wh
     assert OutboxMessage.objects.get(state=Delivery.SENT).payload["text"] == "for what it saw"
     assert due_in(talk) is not None, "the rest is a new turn"
     assert due_in(talk) < dt.timedelta(seconds=5)  # type: ignore[operator]
+
+
+def test_what_a_person_has_answered_stays_answered_when_the_agents_answer_is_taken_back() -> None:
+    """Both answered the same line, so the watermark alone does not tell whose it is."""
+    talk = writes("hello")
+    assert replies.take_turn(talk.pk, responder=Says("Welcome!")) is End.QUEUED
+    talk.refresh_from_db()
+    say = {"text": "I have it.", "seen": 1, "said": 0, "anyway": True}
+    cast.propose("conversation.send", talk, by=cast.alice(), **say)
+    deliver()
+    talk.refresh_from_db()
+    assert (talk.answered_count, talk.unanswered, talk.waiting_since) == (1, 0, None)
+
+    cast.propose("conversation.give_back", talk, by=cast.alice(), epoch=talk.owner_epoch)
+    assert due_in(talk) is None
+    assert replies.take_turn(talk.pk, responder=Says("never asked")) is End.NOT_DUE
+
+
+def test_an_answer_that_still_waits_is_taken_back_by_the_next_turn_which_answers_all_of_it() -> None:
+    """Else the next turn would answer the newest line alone, and the last look then stop what was for the rest."""
+    talk = writes("one")
+    assert replies.take_turn(talk.pk, responder=Says("to the past")) is End.QUEUED
+    writes("two")
+    model = Says("to both")
+    assert replies.take_turn(talk.pk, responder=model) is End.QUEUED
+    assert [line.text for line in model.prompts[0].pending] == ["one", "two"]
+
+    deliver()
+
+    assert OutboxMessage.objects.get(state=Delivery.SENT).payload["text"] == "to both"
+    talk.refresh_from_db()
+    assert talk.unanswered == 0
+
+
+def test_a_turn_waits_for_an_answer_that_is_on_its_way() -> None:
+    talk = writes("one")
+    assert replies.take_turn(talk.pk, responder=Says("leaving")) is End.QUEUED
+    writes("two")
+    OutboxMessage.objects.update(state=Delivery.SENDING)
+    assert replies.take_turn(talk.pk, responder=Says("never asked")) is End.WAITS
+    assert Turn.objects.count() == 1
+    assert due_in(talk) is not None
 
 
 def test_what_came_while_we_were_at_work_is_rung_for_when_the_lease_is_given_back(
