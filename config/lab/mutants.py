@@ -19,7 +19,7 @@ from django.db import connection
 
 from agents import execution, recommendations, rights, states
 from config.lab import scratch, world
-from conflicts import actions, guard, judging, leases, ledger, outbox, policing, reading, records, writing
+from conflicts import actions, guard, judging, leases, ledger, outbox, policing, reading, records, settling, writing
 from conflicts.merging import Merged
 from crm.models.moves import MoveGuard
 
