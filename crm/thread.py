@@ -52,6 +52,7 @@ class Told:
     tone: str = ""
     delivery: "Way | None" = None
     order: int = 0
+    version: int | None = None
     more: bool = False
     """Goes on from the line above."""
     signed: bool = True
@@ -116,7 +117,9 @@ def thread(request: HttpRequest, conversation: Conversation, *, before: int | No
     told = [_message(one, ways.get(one.pk)) for one in found]
     consents = list(Consent.objects.filter(contact=conversation.contact_id))
     viewer: User = request.user  # type: ignore[assignment]
-    told += _within(_events(conversation, viewer=viewer), since, until)
+    events = _events(conversation, viewer=viewer)
+    _before_their_words(events, found)
+    told += _within(events, since, until)
     first = min((one.at for one in told), default=None)  # what was agreed to before stands beside the thread
     told += _within(_statements(conversation, consents), since or first, until)
     for given in slots.filled("conversation.told", request, conversation=conversation):
@@ -132,6 +135,14 @@ def thread(request: HttpRequest, conversation: Conversation, *, before: int | No
         under_way=any(way.under_way for way in ways.values()),
         consents=consents,
     )
+
+
+def _before_their_words(events: Sequence[Told], messages: Sequence[Message]) -> None:
+    """Who takes a conversation over by writing has it before the words."""
+    spoken = {one.subject_version: one for one in messages if one.direction == Direction.OUT and not one.withdrawn}
+    for event in events:
+        if (message := spoken.get(event.version)) is not None:
+            event.at, event.order = message.at, message.pk - 1
 
 
 def _within(told: Sequence[Told], since: dt.datetime | None, until: dt.datetime | None) -> list[Told]:
@@ -226,7 +237,16 @@ def _events(conversation: Conversation, *, viewer: User) -> list[Told]:
         by = Actor.parse(now["changed_by"])
         for words, icon, tone in _words(was, now, by, viewer=viewer, people=names, deals=about):
             told.append(
-                Told(at=now["changed_at"], kind="system", words=words, by=by, icon=icon, tone=tone, order=10**15)
+                Told(
+                    at=now["changed_at"],
+                    kind="system",
+                    words=words,
+                    by=by,
+                    icon=icon,
+                    tone=tone,
+                    order=10**15,
+                    version=now["version"],
+                )
             )
     return told
 

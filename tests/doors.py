@@ -8,17 +8,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conflicts.actors import Actor
 from conflicts.models import AuthorityLevel
 from conflicts.outcomes import Outcome
 from crm.models import (
     AccessRequest,
     Activity,
+    ChannelAccount,
     Company,
     Consent,
     Contact,
     ContactPoint,
     Contract,
+    Conversation,
     Invoice,
+    MessageTemplate,
     Opportunity,
     Product,
     Reservation,
@@ -52,6 +56,11 @@ class World:
     item: StockItem = field(init=False)
     reservation: Reservation = field(init=False)
     asked: AccessRequest = field(init=False)
+    channel: ChannelAccount = field(init=False)
+    mailbox: ChannelAccount = field(init=False)
+    talk: Conversation = field(init=False)
+    agents_talk: Conversation = field(init=False)
+    template: MessageTemplate = field(init=False)
 
     def __post_init__(self) -> None:
         made = cast.propose("company.create", by=self.alice, name="Cold Chain Ltd", location="Natal")
@@ -68,6 +77,7 @@ class World:
         self.deal.refresh_from_db()
         self.task = self.deal.tasks.get()
         doors_desk.build(self)
+        doors_inbox.build(self)
 
     def before(self, action: str, subject: str, *, by: User | None = None, **params: Any) -> Outcome:
         """Bob does it first, on the version that Alice has in front of her too."""
@@ -92,6 +102,7 @@ class Door:
     stale: frozenset[int] = frozenset({409})
     """Answers to the stale form; an addition beside another addition is in order (and leaves its record)."""
     url: Callable[[World], Values] = lambda w: {}
+    by: Callable[[], User] = cast.alice
 
 
 ADDS = frozenset({200, 302})
@@ -359,7 +370,7 @@ class Deed:
     rests_on: tuple[str, ...] = ()
     """What the decision rested on, where it does not write the very same field."""
     prepare: Callable[[World], Any] = lambda w: None
-    by: Callable[[], User] = cast.alice
+    by: Callable[[], User | Actor] = cast.alice
 
 
 def bob_edits(what: str, **params: Any) -> Callable[[World], Any]:
@@ -480,12 +491,17 @@ COMMANDS: dict[str, str] = {
 }
 TASKS: dict[str, str] = {
     "agents.tasks.sweep": "the same sweep as the command",
+    "agents.tasks.turn": "answers what is due there, through the gate",
     "conflicts.tasks.work": "does what a job's row says, through the gate",
 }
 
-from tests import doors_desk, doors_papers  # noqa: E402 - they take their words from here
+from tests import doors_desk, doors_inbox, doors_papers  # noqa: E402 - they take their words from here
 
-DOORS |= doors_papers.DOORS | doors_desk.DOORS
-CREATES |= doors_papers.CREATES | doors_desk.CREATES
-DEEDS |= doors_papers.DEEDS | doors_desk.DEEDS
-moves_elsewhere = doors_desk.elsewhere
+DOORS |= doors_papers.DOORS | doors_desk.DOORS | doors_inbox.DOORS
+CREATES |= doors_papers.CREATES | doors_desk.CREATES | doors_inbox.CREATES
+OTHERS |= doors_inbox.OTHERS
+DEEDS |= doors_papers.DEEDS | doors_desk.DEEDS | doors_inbox.DEEDS
+
+
+def moves_elsewhere(w: World, name: str) -> bool:
+    return doors_desk.elsewhere(w, name) or doors_inbox.elsewhere(w, name)

@@ -16,6 +16,7 @@ from conflicts.models import AuthorityLevel, ChildModel, Conflict, Decision, Ver
 from crm.models import (
     AccessRequest,
     Activity,
+    ChannelAccount,
     Company,
     Consent,
     Contact,
@@ -23,9 +24,12 @@ from crm.models import (
     Contract,
     ContractDecision,
     ContractLine,
+    Conversation,
     Document,
     Installment,
     Invoice,
+    Message,
+    MessageTemplate,
     Opportunity,
     Participant,
     Payment,
@@ -38,7 +42,7 @@ from crm.models import (
     Ticket,
     TicketNote,
 )
-from tests import cast, governed, papers
+from tests import cast, chatting, governed, papers
 
 SUBJECTS: list[type[VersionedModel]] = [m for m in guarded_models() if issubclass(m, VersionedModel)]
 CHILDREN: list[type[ChildModel]] = [m for m in guarded_models() if issubclass(m, ChildModel)]
@@ -47,6 +51,7 @@ TEXT: dict[type[models.Model], str] = {
     AccessRequest: "decision_note",
     Activity: "text",
     AuthorityLevel: "note",
+    ChannelAccount: "name",
     Company: "sector",
     Consent: "source",
     Contact: "job_title",
@@ -54,10 +59,13 @@ TEXT: dict[type[models.Model], str] = {
     Contract: "reason",
     ContractDecision: "reason",
     ContractLine: "description",
+    Conversation: "title",
     Decision: "note",
     Document: "remark",
     Installment: "reason",
     Invoice: "reason",
+    Message: "text",
+    MessageTemplate: "approved_as",
     Opportunity: "decision",
     Participant: "role",
     Payment: "reason",
@@ -99,6 +107,14 @@ def build() -> None:
     asked = governed.ticket("The door sensor is silent")
     cast.propose("ticket.note", asked, by=cast.alice(), text="Which room?")
     governed.ticket("Another one")
+    shop = chatting.account()
+    talk = chatting.writes("Do you rent sensors?")
+    cast.propose("conversation.note", talk, by=cast.alice(), text="Ask the South")
+    cast.propose("conversation.open", by=cast.alice(), account=shop.pk, contact=person.pk, peer="rui")
+    chatting.account(address="other-shop")
+    for slug in ("greeting", "status"):
+        words = {"slug": slug, "name": slug, "text": "Hello {contact}", "language": "en"}
+        cast.propose("template.create", by=cast.manager(), **words)
     governed.ask()
     governed.ask(by=cast.alice(), team=cast.team("South").pk)
     with transaction.atomic():
