@@ -18,7 +18,7 @@ from conflicts.outcomes import Change
 from conflicts.refs import Ref
 from conflicts.sentences import aspect_label
 from conflicts.values import Value, read
-from crm.models import Company, Contact, Opportunity, Task, User
+from crm.models import Company, Contact, Opportunity, Participant, Task, User
 from crm.models.contact import ContactPoint
 
 
@@ -117,6 +117,8 @@ def _plan(subject: VersionedModel, version: int, written: list[Change], *, by: A
             raise CannotUndo(_("What was logged stays in the history; write a note that corrects it."))
         if "tasks" in aspects:
             return _task_back(subject, version, by=by)
+        if "participants" in aspects:
+            return _participant_back(subject, version)
     if isinstance(subject, Contact) and aspects & {"points", "consents"}:
         return _point_back(subject, version, aspects)
     return _fields_back(subject, version, written)
@@ -167,6 +169,16 @@ def _task_back(deal: Opportunity, version: int, *, by: Actor) -> Reversal:
         params = {**task, "owner": before.owner_id}
         return Reversal(action="opportunity.reassign_task", version=version, params=params)
     raise CannotUndo(_("A task that was taken stays taken; give it to somebody else instead."))
+
+
+def _participant_back(deal: Opportunity, version: int) -> Reversal:
+    events: Any = history.events_of(Participant)._default_manager
+    now = events.get(opportunity_id=deal.pk, subject_version=version)
+    if now.removed:
+        params: dict[str, Any] = {"contact": now.contact_id, "role": now.role}
+        return Reversal(action="opportunity.add_participant", version=version, params=params)
+    params = {"participant": now.pgh_obj_id}
+    return Reversal(action="opportunity.remove_participant", version=version, params=params)
 
 
 def _point_back(contact: Contact, version: int, aspects: set[str]) -> Reversal:

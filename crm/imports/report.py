@@ -150,8 +150,13 @@ class Report:
             _("Nothing was written (dry run). Of %(read)s rows, %(created)s would be created, %(changed)s changed; "
               "%(unchanged)s are so already, %(refused)s would be refused.")
             if self.dry_run
-            else _("Read %(read)s rows: %(created)s created, %(changed)s changed, %(unchanged)s unchanged, "
-                   "%(refused)s refused, in %(seconds)s s (%(rate)s rows/s).")
+            else ngettext(
+                "Read %(read)s row: %(created)s created, %(changed)s changed, %(unchanged)s unchanged, "
+                "%(refused)s refused, in %(seconds)s s (%(rate)s rows/s).",
+                "Read %(read)s rows: %(created)s created, %(changed)s changed, %(unchanged)s unchanged, "
+                "%(refused)s refused, in %(seconds)s s (%(rate)s rows/s).",
+                self.read,
+            )
         )  # fmt: skip
         return words % {
             "read": f"{self.read:,}",

@@ -100,6 +100,19 @@ def test_a_task_that_a_colleague_moved_since_stays() -> None:
     assert reload(deal).next_step_on == cast.TUESDAY
 
 
+def test_somebody_added_is_taken_out_again_and_somebody_taken_out_comes_back_with_the_role() -> None:
+    deal, rui = cast.deal(), cast.contact("Rui Amaro")
+    cast.propose("opportunity.add_participant", deal, by=cast.alice(), contact=rui.pk, role="buyer")
+    assert "Taken back: v2. Now v3." in undo(deal, by=cast.alice(), version=2)
+    assert deal.participants.get().removed
+    cast.propose("opportunity.add_participant", reload(deal), by=cast.alice(), contact=rui.pk, role="buyer")
+    one = deal.participants.get()
+    cast.propose("opportunity.remove_participant", reload(deal), by=cast.alice(), participant=one.pk)
+    undo(deal, by=cast.alice(), version=5)
+    one.refresh_from_db()
+    assert (one.removed, one.role) == (False, "buyer")
+
+
 def test_what_was_logged_stays_and_why_is_said() -> None:
     deal = cast.deal()
     cast.propose("opportunity.log", deal, by=cast.alice(), kind="call", text="Hello")
