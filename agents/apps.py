@@ -9,5 +9,5 @@ class AgentsConfig(AppConfig):
     verbose_name = _("Agents")
 
     def ready(self) -> None:
-        # Registers sentences, fills the slots of the pages, and listens for take-overs and for what is due.
-        from agents import review, sentences, slots, takeover, turns  # noqa: F401
+        # Registers sentences, fills the slots of the pages, and listens for take-overs, overrides and what is due.
+        from agents import overrides, review, sentences, slots, takeover, turns  # noqa: F401

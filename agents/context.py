@@ -83,6 +83,7 @@ class StepFacts:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Declined:
     rule: str
+    """Empty: a person put another value in an agent's place, and no suggestion of any kind follows."""
     at: dt.datetime
 
 

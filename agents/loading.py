@@ -27,7 +27,7 @@ from agents.context import (
     StageFacts,
     StepFacts,
 )
-from agents.models import Recommendation, RecommendationState
+from agents.models import Override, Recommendation, RecommendationState
 from agents.models.recommendation import OPEN_STATES
 from conflicts.clock import database_now
 from conflicts.models import Conflict
@@ -98,6 +98,10 @@ class _More(_Less):
                 self.declined[deal].append(Declined(rule=rule, at=decided_at or read_at))
             else:
                 self.open[deal] = rule
+        for deal, at in Override.objects.filter(
+            subject_model=DEAL, subject_id__in=pks, at__gt=read_at - SUPPRESSED
+        ).values_list("subject_id", "at"):
+            self.declined[deal].append(Declined(rule="", at=at))
         self.unsettled = set(
             Conflict.objects.waiting()
             .filter(subject_model=DEAL, subject_id__in=pks, source__startswith="recommendation:")

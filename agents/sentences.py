@@ -18,6 +18,10 @@ GATES = {
     "q.nobody": _(
         "Suggestions that wait on deals without an owner: {count}. The agent goes on as soon as some are decided."
     ),
+    "g8.overridden": _(
+        "A person put another value in the agent's place on {day}. Nothing is suggested before {until}, unless the deal"
+        " changes."
+    ),
     "g8": _("Declined on {day}. The same is not suggested again before {until}, unless the deal changes."),
 }
 

@@ -327,6 +327,8 @@ OTHERS: dict[str, str] = {
     "undo": "takes back a version: tried below",
     "suggestion_approve": "a yes to one content: tried below",
     "suggestions_approve": "the same yes to many at once: tried in tests/agents/test_suggestion_pages.py",
+    "companies_bulk": "each on the version it was shown at: tried in tests/crm/test_bulk.py",
+    "contacts_bulk": "each on the version it was shown at: tried in tests/crm/test_bulk.py",
     "suggestion_edit": "a suggestion is no subject; its yes is tried below",
     "suggestion_decline": "a suggestion is no subject: compare-and-swap on its state",
     "suggestion_snooze": "a suggestion is no subject: compare-and-swap on its state",

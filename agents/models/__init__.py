@@ -2,7 +2,7 @@
 
 from agents.models.approval import Approval, ApprovalState
 from agents.models.autonomy import AutonomyPolicy, Mode
-from agents.models.override import Override, OverrideReason
+from agents.models.override import Override
 from agents.models.recommendation import DeclineReason, Recommendation, RecommendationState
 from agents.models.sweep import SweepRun, Verdict
 from agents.models.turn import Turn, TurnState
@@ -14,7 +14,6 @@ __all__ = [
     "DeclineReason",
     "Mode",
     "Override",
-    "OverrideReason",
     "Recommendation",
     "RecommendationState",
     "SweepRun",

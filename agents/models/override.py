@@ -8,15 +8,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from conflicts.actors import Actor
-
-
-class OverrideReason(models.TextChoices):
-    """One click. Stored."""
-
-    WRONG = "wrong", _("the agent's value is wrong")
-    NEWER = "newer", _("mine is newer")
-    AGREED = "agreed", _("agreed with the customer")
-    KNOWN_BETTER = "known_better", _("I know more than the record")
+from crm.overriding import OverrideReason
 
 
 class Override(models.Model):

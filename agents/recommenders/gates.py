@@ -82,10 +82,10 @@ def declined(deal: Snapshot, wish: Answer, now: dt.datetime) -> LeftAlone | None
     rule = getattr(wish, "rule", "")
     for no in deal.declined:
         # A deal that changed after the "no" is another question.
-        if no.rule == rule and deal.changed_at <= no.at and now < no.at + SUPPRESSED:
+        if no.rule in (rule, "") and deal.changed_at <= no.at and now < no.at + SUPPRESSED:
             until = deal.day_of(no.at + SUPPRESSED)
             facts = {"day": date(deal.day_of(no.at)), "until": date(until)}
-            return LeftAlone(code="G8", why=Sentence("g8", facts), review_on=until)
+            return LeftAlone(code="G8", why=Sentence("g8" if no.rule else "g8.overridden", facts), review_on=until)
     return None
 
 

@@ -28,6 +28,7 @@ from crm.models.pipeline import StageKind
 from crm.templatetags.vigente import money_text, name_for
 from crm.views.board import answer, board_for, number_in
 from crm.views.requests import Request
+from crm.views.settling import names_of
 from crm.views.submit import Submission, submit, version_of
 
 HELD = ("amount", "currency")
@@ -139,6 +140,8 @@ def _refuse(request: Request, shown: Board, deal: Opportunity, back: Back) -> Ht
 def _done(request: Request, shown: Board, deal: Opportunity, outcome: Outcome, target: Stage) -> HttpResponse:
     told = _("%(deal)s is now in %(stage)s.") % {"deal": shown.cards([deal])[0].title, "stage": target.name}
     settled = outcome.settled
+    if together := names_of(settled, viewer=request.user):
+        told = " ".join((told, _("Together with what changed meanwhile: %(what)s.") % {"what": together}))
     messages.success(request, told, extra_tags=f"undo:{Ref.of(deal)}:{settled.version}" if settled.written else "")
     if not request.htmx:
         return _to_board(shown)

@@ -23,6 +23,7 @@ from conflicts.models import Conflict, VersionedModel
 from conflicts.outcomes import Outcome, Result
 from conflicts.refs import Ref
 from crm import inputs
+from crm.overriding import OverrideReason, overridden
 from crm.views import errors
 from crm.views.live import visible
 from crm.views.settling import Clash, names_of
@@ -91,6 +92,9 @@ def show(
     context = {
         "clash": clash,
         "record": record,
+        "reasons": OverrideReason.choices if clash.of_agents else (),
+        "reason": (posted or {}).get("reason", ""),
+        "reason_fault": " ".join((faults or {}).get("reason", ())),
         "fields": clash.fields(posted=posted or {}, faults=faults or {}),
         "done_url": done_url,
         "subject": subject,
@@ -118,6 +122,9 @@ def settle(request: HttpRequest) -> HttpResponse:
         return redirect(f"{done_url}?edit=all&typed={record.pk}")
     clash = Clash(record, subject, viewer=request.user)
     params, faults = clash.chosen(request.POST)
+    overrides, reason = clash.overridden(request.POST), request.POST.get("reason", "")
+    if overrides and reason not in OverrideReason.values:
+        faults["reason"] = [_("Say with one click why the agent's value is not the one.")]
     if faults:
         return show(request, record, subject=subject, done_url=done_url, posted=request.POST, faults=faults, status=422)
     submission = submit(
@@ -134,6 +141,17 @@ def settle(request: HttpRequest) -> HttpResponse:
         if submission.outcome and submission.outcome.settled.record not in (None, record.pk):
             _renewed(record, by=actors.person(request.user))
         return answer
+    if overrides and submission.outcome and submission.outcome.settled.version:
+        overridden.send(
+            None,
+            subject=clash.ref,
+            version=submission.outcome.settled.version,
+            names=overrides,
+            agent=clash.of_agents[overrides[0]],
+            by=actors.person(request.user),
+            reason=reason,
+            record=record.pk,
+        )
     return _finished(request, done_url)
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from conflicts import actions, history, sentences
-from conflicts.actors import Actor
+from conflicts.actors import Actor, Kind
 from conflicts.exceptions import BadParams
 from conflicts.merging import Merged, merge
 from conflicts.models import Conflict, VersionedModel
@@ -156,6 +156,16 @@ class Clash:
             picked=posted.get(f"pick-{name}", "theirs"),
             other=other,
         )
+
+    @cached_property
+    def of_agents(self) -> dict[str, Actor]:
+        """Clashing fields in which the value in force is an agent's."""
+        last = {c["aspect"]: Actor.parse(c["by"]) for c in self.moved}
+        return {name: last[name] for name in self._differences if name in last and last[name].kind == Kind.AGENT}
+
+    def overridden(self, posted: Mapping[str, str]) -> list[str]:
+        """Those of them for which the person chose another value."""
+        return [name for name in self.of_agents if posted.get(f"pick-{name}", "theirs") != "theirs"]
 
     @cached_property
     def together(self) -> list[Together]:
