@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import CharField, DateTimeField, F, Q, QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
 from crm import lists, naming
@@ -148,10 +148,23 @@ def tickets_of(user: User, **about: Any) -> list[Ticket]:
     return list(rows.order_by("-pk")[:SHOWN])
 
 
-def reservations_of(deal: int) -> list[Reservation]:
-    """What is held for a deal."""
-    held = Reservation.objects.filter(opportunity=deal, state=ReservationState.HELD).select_related("item")
-    return list(held.order_by("until", "pk")[:SHOWN])
+def of_deal(user: User, deal: int) -> list[dict[str, Any]]:
+    """The tickets that name a deal and the units that are held for it: both in one query, for its page."""
+    tickets = Ticket.objects.visible_to(user).unsettled().filter(opportunity=deal).order_by()
+    held = Reservation.objects.filter(opportunity=deal, state=ReservationState.HELD).order_by()
+    word = CharField()
+    found = tickets.values_list(
+        Value("ticket", output_field=word), "pk", "name", "state", "priority", Value(None, output_field=DateTimeField())
+    ).union(
+        held.values_list(Value("stock", output_field=word), "item", "item__name", "state", "quantity", "until"),
+        all=True,
+    )
+    names = ("kind", "pk", "name", "state", "number", "until")
+    rows = [dict(zip(names, row, strict=True)) for row in found[: 2 * SHOWN]]
+    for row in rows:
+        states: Any = TicketState if row["kind"] == "ticket" else ReservationState
+        row["words"] = states(row["state"]).label
+    return rows
 
 
 def is_key(text: str) -> bool:

@@ -19,7 +19,8 @@ TICKETS = {
     "ticket_not_yours": _("{who} has this ticket; they or a manager can give it back. Nothing was written."),
     "ticket_is_nobodys": _("A ticket is a company's or a contact's. Nothing was written."),
     "ticket_deal_of_another_queue": _(
-        "The deal of this ticket belongs to {team}; the ticket waits in their queue or names no deal. Nothing was written."
+        "The deal of this ticket belongs to {team}: the ticket waits in their queue, or it names no deal."
+        " Nothing was written."
     ),
     "only_people_take": _("Only people take tickets. Nothing was written."),
     "needs_resolution": _("A ticket is closed with a word on how it ended. Nothing was written."),

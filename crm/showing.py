@@ -67,12 +67,12 @@ class Shower:
                 return weekday(dt.date.fromisoformat(str(value)))
             case models.BooleanField():
                 return _("yes") if value else _("no")
+            case _ if field.choices:
+                return str(dict(field.flatchoices).get(value, value))
             case models.IntegerField() | models.DecimalField() if name not in ("founded",):
                 return number_format(str(value), use_l10n=True)
             case models.CharField() if name == "language":
                 return language_name(str(value))
-            case _ if field.choices:
-                return str(dict(field.flatchoices).get(value, value))
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
     def _name(self, model: type[models.Model], key: Any) -> str:

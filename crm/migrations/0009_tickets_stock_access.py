@@ -484,7 +484,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("open", "open"),
                             ("in_progress", "in progress"),
-                            ("waiting", "waiting for the customer"),
+                            ("waiting", "waiting"),
                             ("closed", "closed"),
                         ],
                         default="open",
@@ -601,7 +601,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("open", "open"),
                             ("in_progress", "in progress"),
-                            ("waiting", "waiting for the customer"),
+                            ("waiting", "waiting"),
                             ("closed", "closed"),
                         ],
                         default="open",

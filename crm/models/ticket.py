@@ -19,7 +19,7 @@ from crm.models.user import User
 class TicketState(models.TextChoices):
     OPEN = "open", _("open")
     IN_PROGRESS = "in_progress", _("in progress")
-    WAITING = "waiting", _("waiting for the customer")
+    WAITING = "waiting", _("waiting")
     CLOSED = "closed", _("closed")
 
 

@@ -2,9 +2,12 @@
 
 from django.urls import URLPattern, path
 
-from crm.views import access, stock, tickets
+from crm.views import access, desk_beside, stock, tickets
 
 urlpatterns: list[URLPattern] = [
+    path("deals/<int:pk>/desk/", desk_beside.of_deal, name="deal_desk"),
+    path("companies/<int:pk>/desk/", desk_beside.of_company, name="company_desk"),
+    path("contacts/<int:pk>/desk/", desk_beside.of_contact, name="contact_desk"),
     path("tickets/", tickets.tickets, name="tickets"),
     path("tickets/new/", tickets.ticket_new, name="ticket_new"),
     path("tickets/next/", tickets.ticket_next, name="ticket_next"),

@@ -24,7 +24,10 @@ from crm.views.deal_news import News
 
 PAGE = 15
 EVIDENCE = 15
-HIDDEN = frozenset({"name_key", "fingerprint", "document", "approved", "owed", "due_on", "to_review"})
+HIDDEN = frozenset({"name_key", "fingerprint", "document", "approved", "owed", "due_on", "to_review"}) | {
+    *("held", "claimed_at", "closed_at", "customer_wrote_at", "decided_at", "ended_at"),
+    *("examined_version", "examined_fingerprint"),
+}
 """Follow from something that is told by itself."""
 TOLD = ("superseded", "conflict", "refused")
 

@@ -39,6 +39,7 @@ def stock(request: HttpRequest) -> HttpResponse:
     filters = desk.Filters.read(request.GET, states=desk.STOCK_STATES)
     page = lists.page(desk.stock(filters), sort="", after=request.GET.get("after", ""))
     context = {"page": page, "filters": filters, "states": desk.STOCK_STATES}
+    context["for_deal"] = records.number(request, "deal")  # from whose page one came, to reserve
     return papers.answer_list(request, "desk/stock.html", context)
 
 

@@ -202,7 +202,7 @@ def ticket_act(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def ticket_new(request: HttpRequest) -> HttpResponse:
     user: User = request.user  # type: ignore[assignment]
-    blank = Ticket(team=user.team, **_about(request))
+    blank = Ticket(**{"team": user.team, **_about(request)})
     if request.method == "GET":
         return _form(request, blank)
     _posted(request, blank)
