@@ -2,9 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from crm.views import contracts, invoices
+from crm.views import contracts, invoices, papers
 
 urlpatterns: list[URLPattern] = [
+    path("papers/", papers.papers_of, name="papers_of"),
     path("contracts/", contracts.contracts, name="contracts"),
     path("contracts/new/", contracts.contract_new, name="contract_new"),
     path("contracts/<int:pk>/", contracts.contract, name="contract"),

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conflicts.models import VersionedModel
 from conflicts.outcomes import Outcome
-from crm import inputs, lists, naming, papers
+from crm import inputs, lists, naming
 from crm.models import Company, ContactPoint, Opportunity, User
 from crm.views import records, saved_views
 from crm.views.submit import fresh_key, submit
@@ -100,7 +100,6 @@ def _around(request: HttpRequest, company: Company) -> dict[str, Any]:
         "web": records.web_address(company.website),
         "people": people[:PEOPLE],
         "more_people": len(people) > PEOPLE,
-        "papers": papers.of_record(user, company=company),
         "parts": list(company.parts.order_by("name_key")[:PEOPLE]),
         "deals": deals,
         "more_deals": more_deals,

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.refs import Ref
-from crm import inbox, inputs, papers, presence, slots, timeline
+from crm import inbox, inputs, presence, slots, timeline
 from crm.clock import today_for
 from crm.models import Opportunity, Participant, Stage, Task, User
 from crm.models.pipeline import StageKind
@@ -150,7 +150,6 @@ def context(request: HttpRequest, deal: Opportunity, *, edit: str = "", draft: D
         "won": next((stage for stage in stages if stage.kind == StageKind.WON), None),
         "stages": stages,
         "tasks": tasks(deal),
-        "papers": papers.of_record(user, opportunity=deal),
         "suggestions": slots.filled("deal.suggestion", request, deal=deal),
         "talks": inbox.of_record(request, opportunity=deal),
         "people": presence.others(Ref.of(deal), user=user),

@@ -9,16 +9,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
 from conflicts.models import VersionedModel
 from conflicts.outcomes import Outcome, Result
 from crm import inputs
-from crm.models import ContractDecision, ContractLine, Document, Installment, Payment
+from crm.models import (
+    Company,
+    ContractDecision,
+    ContractLine,
+    Document,
+    Installment,
+    Opportunity,
+    Payment,
+    User,
+)
 from crm.models.invoice import PaymentState
+from crm.papers import of_record
 from crm.templatetags.vigente import money_text, shown_number, weekday
 from crm.timeline import Line
 from crm.views import records
@@ -96,6 +108,30 @@ def _back(
         messages.warning(request, back.fault)
         return TemplateResponse(request, "_toasts.html#more", {}, status=422)
     return TemplateResponse(request, kind.template, {**records.whole(request, kind, subject), "back": back}, status=422)
+
+
+# -------------------------------------------------------------------------------------- those of a company or a deal
+
+
+@require_safe
+def papers_of(request: HttpRequest) -> HttpResponse:
+    """The contracts and invoices of a company or a deal, for its page, which asks for them when it is there."""
+    user: User = request.user  # type: ignore[assignment]
+    deal, company = records.number(request, "deal"), records.number(request, "company")
+    record: Any = None
+    if deal is not None:
+        record = Opportunity.objects.visible_to(user).filter(pk=deal).first()
+    elif company is not None:
+        record = Company.objects.filter(pk=company).first()
+    if record is None:
+        raise Http404
+    about = {"opportunity" if deal is not None else "company": record}
+    address = reverse("deal" if deal is not None else "company", args=[record.pk])
+    context = {"papers": of_record(user, **about), "record": record, "address": address}
+    part = "papers/_of_record.html#section" if request.htmx else "papers/of.html"  # type: ignore[attr-defined]
+    response = TemplateResponse(request, part, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 # ------------------------------------------------------------------------------------------------ reading small forms

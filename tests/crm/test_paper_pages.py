@@ -32,6 +32,13 @@ def page(name: str, *args: Any, by: Any = None, **query: str) -> str:
     return answer.content.decode()
 
 
+def part(name: str, **query: str) -> str:
+    """As htmx asks for it: a piece of the page."""
+    text = client().get(reverse(name), query, HTTP_HX_REQUEST="true").content.decode()
+    assert "<html" not in text
+    return text
+
+
 def do(name: str, subject: Any, verb: str, *, by: Any = None, htmx: bool = False, **said: Any) -> Any:
     address = reverse(name, args=[subject.pk, verb])
     headers = {"HTTP_HX_REQUEST": "true"} if htmx else {}
@@ -98,9 +105,14 @@ def test_company_and_deal_show_their_papers() -> None:
     deal = cast.deal(company=papers.company().pk)
     papers.contract(name="For this deal", opportunity=deal.pk)
     papers.invoice(number="2031-777", opportunity=deal.pk)
-    for text in (page("deal", deal.pk), page("company", papers.company().pk)):
-        assert "For this deal" in text
-        assert "2031-777" in text
+    for about in ({"deal": str(deal.pk)}, {"company": str(papers.company().pk)}):
+        [(name, pk)] = about.items()
+        assert f"{reverse('papers_of')}?{name}={pk}" in page(name, pk)  # a link, and for htmx a part that comes later
+        for text in (page("papers_of", **about), part("papers_of", **about)):
+            assert "For this deal" in text
+            assert "2031-777" in text
+    assert client(cast.charlie()).get(reverse("papers_of"), {"deal": deal.pk}).status_code == 404
+    assert client().get(reverse("papers_of")).status_code == 404
 
 
 # --- a contract ------------------------------------------------------------------------------------------------------
