@@ -363,3 +363,9 @@ def find(names: list[str]) -> list[Mutant]:
     if unknown := [name for name in names if name not in known]:
         raise NoSuchMutant(f"There is no mutant {', '.join(map(repr, unknown))}. There are: {', '.join(known)}.")
     return [known[name] for name in names] or MUTANTS
+
+
+# Those of the conversations take their tools from here, so they come last.
+from config.lab.mutants_of_talks import OF_TALKS  # noqa: E402
+
+MUTANTS += OF_TALKS

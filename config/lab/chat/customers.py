@@ -98,11 +98,17 @@ def main() -> None:
                 way.send(account, name, number, f"A person: {text}", person)
             case Voice.PHONE:
                 way.echo(account, name, number, f"On the phone: {text}", person)
-        print(json.dumps({"said": 1}), flush=True)
+        _tell({"said": 1})
 
     stage = Stage(task["parts"], say)
     stage.run()
-    print(json.dumps({"failed": stage.failed} if stage.failed else {"done": True, "latest": stage.latest}), flush=True)
+    _tell({"failed": stage.failed} if stage.failed else {"done": True, "latest": stage.latest})
+
+
+def _tell(line: dict[str, Any]) -> None:
+    """In one write: several threads speak."""
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

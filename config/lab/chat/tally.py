@@ -86,7 +86,8 @@ def judge(name: str, heard: Sequence[Heard], turns: Sequence[Tried], pace: Pace,
                 }
                 verdict.counts.update(what for what, so in wrong.items() if so)
                 verdict.counts["replies"] += 1
-                verdict.reasons += [f"{name}: {what}: {sorted(one.lines)}" for what, so in wrong.items() if so]
+                bad = [what for what, so in wrong.items() if so and what != "final"]
+                verdict.reasons += [f"{name}: {what}: {sorted(one.lines)}" for what in bad]
                 if since := [waiting.pop(line) for line in sorted(one.lines) if line in waiting]:
                     _wait(heard, turns, min(since), one.sent_at, pace, verdict)
                 by_agent |= one.lines
@@ -183,7 +184,13 @@ def tally(pace: Pace, *, mode: str, seconds: float, killed: int, stopped: int) -
         rows = list(found)
         conversations, said = conversations + 1, said + sum(not row.automatic for row in rows)
         taken_back += sum(row.withdrawn for row in rows)
-        judge(rows[0].conversation.peer, [_heard(row, outbox) for row in rows], tried.get(pk, []), pace, verdict)
+        judge(
+            rows[0].conversation.peer,
+            [heard_of(row, outbox.get(row.outbox_key)) for row in rows],
+            tried.get(pk, []),
+            pace,
+            verdict,
+        )
     waits, overheads = sorted(verdict.waits), sorted(verdict.overheads)
     over = sum(w - o > pace.bound for w, o in zip(verdict.waits, verdict.overheads, strict=True))
     lost = [turn for turn in turns if turn.state == TurnState.RUNNING or turn.reason.get("code") == "turn.lost"]
@@ -220,14 +227,14 @@ def tally(pace: Pace, *, mode: str, seconds: float, killed: int, stopped: int) -
     )
 
 
-def _heard(row: Message, outbox: dict[str, OutboxMessage]) -> Heard:
+def heard_of(row: Message, message: OutboxMessage | None) -> Heard:
+    """A message with its delivery; an answer without one was sent when it was written: the naive way has no outbox."""
     lines = frozenset(lines_in(row.text))
     if row.direction == Direction.IN:
         return Heard(who="customer", lines=lines, at=row.at)
     if not row.automatic:
         return Heard(who="person", lines=lines, at=row.at)
-    message = outbox.get(row.outbox_key)
-    if message is None:  # the naive way has no outbox: it was sent when it was written
+    if message is None:
         return Heard(who="agent", lines=lines, at=row.at, sent_at=row.at)
     left = message.ended_at if message.state == Delivery.SENT and not row.withdrawn else None
     return Heard(who="agent", lines=lines, at=row.at, sent_at=left, final=bool(message.payload["final"]))
