@@ -97,8 +97,26 @@ def test_every_variable_of_the_settings_is_explained() -> None:
     asked: set[str] = set()
     for path in (PROJECT / "config").rglob("*.py"):
         asked |= set(
-            re.findall(r'env\.(?:text|boolean|integer|choice|zone|pairs|words|has)\(\s*"(\w+)"', path.read_text())
+            re.findall(
+                r'(?:env|self)\.(?:text|boolean|integer|choice|zone|address|pairs|words|has)\(\s*"(\w+)"',
+                path.read_text(),
+            )
         )
     listed = set(re.findall(r"^# (\w+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
     assert asked <= listed
     assert listed - asked <= {"VIGENTE_PYTHON"}  # asked by scripts/setup.py
+
+
+def test_an_address_loses_its_last_slash_and_may_have_a_path() -> None:
+    env = Environment({"A": "https://crm.example.org/", "B": "http://127.0.0.1:8000/v1"})
+    assert (env.address("A"), env.address("B"), env.address("C")) == (
+        "https://crm.example.org",
+        "http://127.0.0.1:8000/v1",
+        "",
+    )
+
+
+@pytest.mark.parametrize("value", ["crm.example.org", "ftp://crm.example.org", "https://", "https://a.example/?b=c"])
+def test_an_address_that_is_none_names_its_variable(value: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="VIGENTE_PUBLIC_URL is"):
+        Environment({"VIGENTE_PUBLIC_URL": value}).address("VIGENTE_PUBLIC_URL")
