@@ -109,7 +109,8 @@ def decide(wish: Wish) -> Decided:
         got = claims.take(record.pk, by=wish.by)
         if isinstance(got, Holder):
             return Decided(done=False, sentence=claims.held_by(got))
-        claim, taken = got, held is None
+        # Somebody else's may have ended between our look and our taking it: then it is ours anew, too.
+        claim, taken = got, held is None or not held.by.same_as(wish.by)
     told = Decided(done=False, sentence=Sentence("cannot_be_done"))
     try:
         told = _committed(wish, record, claim)
