@@ -208,8 +208,8 @@ class Sending:
         sentence = Sentence(outbox.UNKNOWN, {"destination": self.destination.name})
         with transaction.atomic():
             self.check_claims()
-            unknown = OutboxMessage.objects.filter(pk=self.message.pk, state=Delivery.OUTCOME_UNKNOWN)
-            if not unknown.select_for_update().exists():
+            locked = OutboxMessage.objects.select_for_update().get(pk=self.message.pk)
+            if locked.state != Delivery.OUTCOME_UNKNOWN:
                 return  # a report of the destination came in between and settled it
             record = waiting.open_for_a_person(
                 outbox.matter(self.message),
@@ -217,7 +217,7 @@ class Sending:
                 avoided=Sentence("delivery.unknown.avoided"),
                 next_step=Sentence("next.look_there"),
             )
-            unknown.update(conflict=record, reason=sentence.as_json())
+            OutboxMessage.objects.filter(pk=locked.pk).update(conflict=record, reason=sentence.as_json())
 
     def move(self, to: Delivery, **values: object) -> None:
         """Compare-and-swap on the state and on the claim that set it, with all our leases in force. Or LeaseLost."""
