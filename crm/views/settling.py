@@ -35,6 +35,9 @@ from crm.templatetags.vigente import name_for, weekday
 DERIVED = frozenset({"next_step", "next_step_on", "next_step_at", "last_contact_at", "stage_since", "team", "name_key"})
 """Follow from something else that is told by itself."""
 
+AS_SHOWN = "fingerprint"
+"""The param of actions that are a word to exactly one content."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
@@ -113,9 +116,14 @@ class Clash:
 
     @property
     def again(self) -> bool:
-        """No field clashed and no rule forbids it: the person may decide to do it on what is in force."""
+        """No field clashed and no rule forbids it: the person may decide to do it on what is in force.
+
+        What was said to a content as a page showed it is said again on the page that shows what is in force.
+        """
         return (
             self.record.result == "conflict"
+            and AS_SHOWN not in self.record.params
+            and self.record.state != "terminal_state_found"
             and not self.record.differences
             and self.record.version_found is not None
             and self.record.closed_at is None
@@ -268,7 +276,7 @@ class Clash:
         return [
             (param_label(self.ref.label, name), str(KINDS.get(value, value)) if name == "kind" else typed_text(value))
             for name, value in self.record.params.items()
-            if isinstance(value, str) and value
+            if isinstance(value, str) and value and name != AS_SHOWN
         ]
 
 

@@ -163,8 +163,24 @@ def test_a_yes_from_a_page_that_is_old_comes_back_calmly_with_what_happened() ->
     cast.propose("contract.cancel", papers.again(shown), by=cast.bob(), reason="No money")
     answer = do("contract_act", shown, "approve", document=shown.document, fingerprint=shown.fingerprint)
     assert answer.status_code == 409
-    assert "Bob Borges cancelled this contract" in answer.content.decode()
+    text = answer.content.decode()
+    assert "Bob Borges cancelled this contract" in text
+    assert "Back to it" in text
+    assert "Do it now" not in text  # a yes was to what was shown
+    assert shown.fingerprint not in text
     assert Conflict.objects.waiting().count() == 1
+
+
+def test_cancelling_what_was_approved_meanwhile_is_asked_once_and_can_then_be_done() -> None:
+    shown = papers.offered()
+    papers.say("approve", papers.again(shown), by=cast.bob())
+    answer = do("contract_act", shown, "cancel", reason="No money")
+    assert answer.status_code == 409
+    assert "Bob Borges has approved this contract" in answer.content.decode()
+    assert "Do it now" in answer.content.decode()
+    choice = {"record": Conflict.objects.waiting().get().pk, "version": papers.again(shown).version, "next": "/"}
+    assert client().post(reverse("settle"), choice).status_code == 302
+    assert papers.again(shown).state == "cancelled"
 
 
 def test_every_document_is_read_as_it_was() -> None:
