@@ -59,9 +59,20 @@ class Listener:
             self.queue.put_nowait(None)
 
 
+TEAMS = {
+    **dict.fromkeys(("crm.opportunity", "crm.ticket", "crm.contract", "crm.invoice"), "team_id"),
+    "crm.conversation": "opportunity__team_id",
+}
+
+
 def audience_of(ref: Ref) -> Any:
-    """The team whose deal it is (None: everybody's); companies and contacts are everyone's."""
-    team = {"crm.opportunity": "team_id", "crm.conversation": "opportunity__team_id"}.get(ref.label)
+    """The team whose deal it is (None: everybody's); companies and contacts are everyone's.
+
+    Of a request for access nobody is told: who may see it is no team.
+    """
+    if ref.label == "crm.accessrequest":
+        return NOBODY
+    team = TEAMS.get(ref.label)
     if team is None:
         return EVERYONE
     try:

@@ -149,7 +149,11 @@ def _changed(request: HttpRequest, asked: AccessRequest, outcome: Outcome) -> Ht
         "changed": str(outcome.sentence),
         "differences": differences(outcome.moved),
     }
-    return TemplateResponse(request, "desk/access_request.html", context, status=409)
+    response = TemplateResponse(request, "desk/access_request.html", context, status=409)
+    if request.htmx:  # type: ignore[attr-defined]
+        # The whole page in place of the one whose form was sent: every part of that one is out of date.
+        response["HX-Retarget"], response["HX-Reselect"], response["HX-Reswap"] = "#main", "#main", "outerHTML"
+    return response
 
 
 def differences(moved: Sequence[Change]) -> list[dict[str, str]]:
