@@ -276,7 +276,7 @@ def _words(
     elif mine:
         to = {**who, "to": name_for(viewer, people[now["owner_id"]]) if now["owner_id"] in people else "-"}
         yield _("%(who)s gave it to %(to)s") % to, "people", ""
-    elif was["owner_epoch"] != now["owner_epoch"] and by.key.startswith("channel:"):
+    elif was["owner_epoch"] != now["owner_epoch"] and by.key.startswith("channel-"):
         yield _("Asked not to be written to any more. Nothing more is said by itself"), "x", "warn"
     if was["status"] != now["status"]:
         if now["status"] == Status.CLOSED:

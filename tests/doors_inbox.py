@@ -206,13 +206,13 @@ DEEDS: dict[str, Deed] = {
     ),
     "conversation.receive": Deed(
         subject="talk",
-        by=lambda: actors.integration("channel:1", "Shop"),
+        by=lambda: actors.integration("channel-1", "Shop"),
         params=lambda w: {"provider_id": "told twice", "text": "Hi again"},
         clash=lambda w: chatting.writes("Hi again", peer="rita", provider_id="told twice"),
     ),
     "conversation.echo": Deed(
         subject="talk",
-        by=lambda: actors.integration("phone:1", "Phone"),
+        by=lambda: actors.integration("phone-1", "Phone"),
         params=lambda w: {"provider_id": "told twice", "text": "From the phone"},
         clash=lambda w: chatting.writes("Hi again", peer="rita", provider_id="told twice"),
     ),

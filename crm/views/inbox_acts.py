@@ -158,7 +158,7 @@ def deal(request: Request, pk: int) -> HttpResponse:
     version_of(request)
     text, chosen = request.POST.get("opportunity", ""), number_in(request.POST, "opportunity")
     known = {one.pk for one in deals_for(talk, request.user)} | {talk.opportunity_id}
-    if text and chosen not in known:
+    if "opportunity" not in request.POST or (text and chosen not in known):
         return returned(request, opened(request, talk, told=_("Choose one from the list."), do="deal"), status=422)
     params = {"opportunity": chosen}
     submission = submit(request, action="conversation.link_deal", params=params, subject=talk)
