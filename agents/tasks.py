@@ -26,11 +26,11 @@ def turn(conversation: Any = None, *more: Any, **unknown: Any) -> None:
         replies.take_turn(conversation)
 
 
-@worker_ready.connect  # type: ignore[untyped-decorator]
+@worker_ready.connect
 def start_rounds(**signal: Any) -> None:
     turns.start()
 
 
-@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+@worker_shutting_down.connect
 def stop_rounds(**signal: Any) -> None:
     turns.stop()

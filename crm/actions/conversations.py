@@ -233,7 +233,7 @@ class NewTemplate(Template):
 
 def _check_template(work: Work) -> None:
     p: NewTemplate = work.params
-    same = MessageTemplate.objects.filter(slug=p.slug, language=p.language, stage_id=p.stage, medium=p.medium)
+    same = MessageTemplate.objects.filter(slug=p.slug, language=p.language, stage=p.stage, medium=p.medium)
     if same.exists():
         raise RuleBroken("template_exists", name=p.slug)
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, overload
 
 import moneyed
 from django.utils.translation import gettext as _
@@ -11,6 +11,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 MAX_AMOUNT = Decimal("999999999999.99")
 
 
+@overload
+def clean_text(text: str) -> str: ...
+@overload
+def clean_text(text: object) -> object: ...
 def clean_text(text: object) -> object:
     """Without control and invisible formatting characters, ends trimmed. HTML stays as typed: it is only ever text."""
     if not isinstance(text, str):
@@ -19,6 +23,10 @@ def clean_text(text: object) -> object:
     return "".join(kept).strip()
 
 
+@overload
+def clean_line(text: str) -> str: ...
+@overload
+def clean_line(text: object) -> object: ...
 def clean_line(text: object) -> object:
     """As clean_text, in one line: whatever white space there is becomes single blanks."""
     cleaned = clean_text(text)

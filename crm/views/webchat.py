@@ -141,7 +141,7 @@ def say(request: HttpRequest, slug: str) -> HttpResponse:
                 peer=visit.peer,
                 name=name,
                 text=text,
-                language=request.LANGUAGE_CODE,  # type: ignore[attr-defined]
+                language=request.LANGUAGE_CODE,
             )
         ],
     )
