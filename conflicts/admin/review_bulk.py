@@ -19,11 +19,14 @@ from django.utils.translation import gettext_lazy as _l
 
 from conflicts import actors, claims, decisions, resolving, settling
 from conflicts.actors import Actor
+from conflicts.admin import evidence
 from conflicts.admin.review_page import REASONS, _one_of, _whole, work_of
+from conflicts.admin.words import Words
 from conflicts.claims import Holder
 from conflicts.decisions import Wish
 from conflicts.exceptions import BadParams
 from conflicts.models import Conflict, DecisionKind, Why
+from conflicts.resolving import Resolution
 from conflicts.sentences import Sentence
 
 MOST = 200
@@ -37,6 +40,8 @@ class Row:
     """What the form sends of it: key, revision and version, as they are shown."""
     why_not: str = ""
     told: str = ""
+    meant: str = ""
+    """The content, in words."""
 
 
 class ReviewBulk:
@@ -70,7 +75,15 @@ class ReviewBulk:
         else:
             no = decisions.refusal(record, kind, by=by)
         seen = f"{record.pk}.{record.revision}.{resolution.version or ''}"
-        return Row(record=record, seen="" if no else seen, why_not=str(no or ""))
+        said = self._meant(record, resolution)
+        return Row(record=record, seen="" if no else seen, why_not=str(no or ""), meant=said)
+
+    def _meant(self, record: Conflict, resolution: Resolution) -> str:
+        if resolution.action is None:
+            return ""
+        words = Words(money=self.money(record))  # type: ignore[attr-defined]
+        told = evidence.described(resolution.action.subject, record.params, words=words)
+        return " · ".join(f"{what}: {value}" for what, value in told)
 
     def _page(
         self,

@@ -8,7 +8,7 @@ app that knows the records' pages. Next in the flow: `conflicts/admin/review_pag
 from typing import Any
 
 from django.contrib.admin import ModelAdmin as DjangoAdmin
-from django.contrib.admin import action
+from django.contrib.admin import ShowFacets, action
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -80,6 +80,7 @@ class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
     search_help_text = _("Record, person or agent, or a whole idempotency key")
     list_fullwidth = True
     paginator = CappedPaginator
+    show_facets = ShowFacets.NEVER  # a count for each choice of each filter
     actions = ("drop_many", "apply_many")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[QueueList]:

@@ -138,7 +138,9 @@ def settle(request: HttpRequest) -> HttpResponse:
             request, submission, subject=subject, action=record.action, params=params, done_url=done_url
         )
     ) is not None:
-        if submission.outcome and submission.outcome.settled.record not in (None, record.pk):
+        said = submission.outcome.settled if submission.outcome else None
+        # Only where another record waits now. What was refused (a reviewer has it, it takes authority) still waits.
+        if said and said.result is Result.CONFLICT and said.record not in (None, record.pk):
             _renewed(record, by=actors.person(request.user))
         return answer
     if overrides and submission.outcome and submission.outcome.settled.version:
