@@ -90,9 +90,9 @@ def _check_offer(work: Work) -> None:
 
 
 def _offer(work: Work) -> None:
-    contract: Contract = work.subject
+    lines = work.subject.lines_in_use
     work.set(state=ContractState.OFFERED.value, approved=None, reason="")
-    keep(work, content(contract, contract.lines_in_use), remark=work.params.remark)
+    keep(work, content(work.subject, lines), remark=work.params.remark)
 
 
 def _check_approve(work: Work) -> None:

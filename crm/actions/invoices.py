@@ -186,7 +186,7 @@ def _state_read(work: Work, installment: Installment) -> str | None:
     version = work.proposal.basis[0].version
     events: Any = Installment._meta.get_field("events").related_model
     rows = events._default_manager.filter(pgh_obj_id=installment.pk, subject_version__lte=version)
-    return rows.order_by("-pgh_id").values_list("state", flat=True).first()  # type: ignore[no-any-return]
+    return rows.order_by("-pgh_id").values_list("state", flat=True).first()
 
 
 def _said(installment: Installment) -> dict[str, Any]:

@@ -80,11 +80,11 @@ class _Contracts:
         self.desk.do("contract.change_line", waits, who="lia", line=line.pk, quantity="30", unit_price="1300")
         self.desk.do("contract.edit", waits, who="lia", discount="12")
         self._say("approve", self._offered(PONTEVEL), who="marta")
-        signed = self._offered(PENHALLOW)
+        signed = self._offered(OSKERLY)
         self._say("approve", signed, who="marta")
-        self._say("sign", signed, who="ana")
+        self._say("sign", signed, who="lia")
         self._say("decline", self._offered(TAVRELLE), who="marta", reason="Below what the service costs us")
-        self.desk.do("contract.cancel", self._offered(OSKERLY), who="lia", reason="They bought from another supplier")
+        self.desk.do("contract.cancel", self._offered(PENHALLOW), who="ana", reason="They bought from another supplier")
 
     def _draft(self, offer: Offer) -> Ref:
         return self.desk.make(
@@ -120,11 +120,11 @@ class _Invoices:
         self.desk, self.companies, self.today, self.now = desk, companies, today, now
 
     def tell(self) -> None:
-        signed = Contract.objects.get(name=PENHALLOW.name)
-        parts = [(-40, "12000"), (-10, "12000"), (20, "10000")]
-        running = self._invoice(1, "Penhallow Labs", "ana", *parts, contract=signed.pk)
-        self._paid(running, "12000", "4471-A", days_ago=38)
-        self._on("start_collection", running, 2, who="ana")
+        signed = Contract.objects.get(name=OSKERLY.name)
+        parts = [(-40, "4200"), (-10, "4000"), (20, "3000")]
+        running = self._invoice(1, "Oskerly Butchers", "lia", *parts, contract=signed.pk)
+        self._paid(running, "4200", "4471-A", days_ago=38)
+        self._on("start_collection", running, 2, who="lia")
 
         self._paid(self._invoice(2, "Brunnholt Dairy", "tomas", (-25, "22500")), "22500", "4502-C", days_ago=24)
 

@@ -222,7 +222,8 @@ def contract_new(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, blank)
     if named := request.POST.get("company", ""):
-        blank.company = company_named(named, blank)  # the deals to choose from are this company's
+        # The deals to choose from are this company's.
+        blank.company = company_named(named, blank)  # type: ignore[assignment]
     params, faults = inputs.read(request.POST, NEW, model=Contract, subject=blank)
     _tidy(params, faults, blank)
     if faults:

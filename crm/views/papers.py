@@ -70,15 +70,18 @@ def act(
     one: Act,
     *,
     answered: Callable[[HttpRequest, Any, Outcome], HttpResponse | None] = lambda request, subject, outcome: None,
+    settles: int | None = None,
 ) -> HttpResponse:
-    """Do it, or bring the page back with what was typed and why not. `answered`: a page of its own for an outcome."""
+    """Do it, or bring the page back with what was typed and why not. `answered`: a page of its own for an outcome;
+    `settles`: the record of the person's own earlier try, which this decides.
+    """
     shown = version_of(request)
     faults: Faults = {}
     params = one.read(request, subject, faults)
     form = request.POST.get("form", verb)
     if faults:
         return _back(request, kind, subject, form, faults, shown=shown)
-    submission = submit(request, action=one.action, params=params, subject=subject)
+    submission = submit(request, action=one.action, params=params, subject=subject, settles=settles)
     if submission.errors:
         return _back(request, kind, subject, form, dict(submission.errors), shown=shown)
     outcome = submission.outcome
@@ -102,7 +105,7 @@ def _back(
     request: HttpRequest, kind: records.Kind, subject: Any, form: str, faults: Faults, *, shown: int
 ) -> HttpResponse:
     lines = dict.fromkeys(line for lines in faults.values() for line in lines)
-    back = Returned(form=form, typed=request.POST.dict(), fault=" ".join(lines), version=shown)  # type: ignore[arg-type]
+    back = Returned(form=form, typed=request.POST.dict(), fault=" ".join(lines), version=shown)
     if request.htmx:  # type: ignore[attr-defined]
         # As a note beside the page: the form stays as it is, with all that was typed.
         messages.warning(request, back.fault)

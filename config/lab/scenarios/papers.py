@@ -82,7 +82,7 @@ def _cancelled_guarded(one: Round) -> None:
         yield "the page is open"
         yield "it is cancelled"
         mark = one.mark("Manuela")
-        said = {"document": contract.document, "fingerprint": contract.fingerprint, "reason": mark}
+        said: dict[str, Any] = {"document": contract.document, "fingerprint": contract.fingerprint, "reason": mark}
         one.commit(mark, wish("contract.approve", Read.of(contract), by=person(one.world.manager), **said))
 
     def canceller() -> Generator[str]:
