@@ -82,7 +82,7 @@ class AccessRequest(VersionedModel):
     company = models.ForeignKey(
         "crm.Company", models.PROTECT, null=True, blank=True, verbose_name=_("company"), related_name="access_requests"
     )
-    may_change = models.BooleanField(_("also to change them"), default=False)
+    may_change = models.BooleanField(_("leave to change them"), default=False)
     person = models.ForeignKey("crm.User", models.PROTECT, verbose_name=_("for"), related_name="access_requests")
     asked_by = models.CharField(_("asked by"), max_length=200)
     """The text form of an Actor: the person, or an agent on their behalf."""

@@ -20,7 +20,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from conflicts import actors
+from conflicts.models import Conflict
 from conflicts.outcomes import Change, Outcome
+from conflicts.refs import Ref
 from conflicts.sentences import aspect_label
 from crm import desk, inputs, lists
 from crm.actions.access import permits_asker
@@ -135,8 +137,16 @@ def access_act(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
         raise Http404
     asked = seen(request, pk)
     if verb in ("grant", "decline"):
-        return papers.act(request, KIND, asked, verb, ACTS[verb], answered=_changed)
+        own = _own_record(request, asked)
+        return papers.act(request, KIND, asked, verb, ACTS[verb], answered=_changed, settles=own)
     return papers.act(request, KIND, asked, verb, ACTS[verb])
+
+
+def _own_record(request: HttpRequest, asked: AccessRequest) -> int | None:
+    """The record of this examiner's earlier try, which came back with the difference and is still open."""
+    tried = Conflict.objects.about(Ref.of(asked)).filter(pk=papers.whole(request, "settles") or 0, closed_at=None)
+    found = tried.first()
+    return found.pk if found and found.intended_by.same_as(actors.person(request.user)) else None
 
 
 def _changed(request: HttpRequest, asked: AccessRequest, outcome: Outcome) -> HttpResponse | None:
@@ -147,6 +157,13 @@ def _changed(request: HttpRequest, asked: AccessRequest, outcome: Outcome) -> Ht
     context = {
         **records.whole(request, KIND, now),
         "changed": str(outcome.sentence),
+        "settles": outcome.record,
+        "back": papers.Returned(
+            form="grant" if "expires" in request.POST else "decline",
+            typed=request.POST.dict(),  # type: ignore[arg-type]
+            fault=_("Look at what changed, above; then decide."),
+            version=now.version,
+        ),
         "differences": differences(outcome.moved),
     }
     response = TemplateResponse(request, "desk/access_request.html", context, status=409)

@@ -3,6 +3,7 @@
 import pytest
 from django.urls import reverse
 
+from conflicts.models import Conflict
 from crm.models import AccessRequest, User
 from tests import cast
 from tests.crm.deal_pages import HTMX, signed_in, text, words
@@ -91,6 +92,27 @@ def test_what_was_changed_meanwhile_comes_back_with_the_difference(verb: str, he
     assert "Covers for Bob in July Both of us do" in page
     assert fresh(read).fingerprint in text(answer), "the form is for what is asked for now"
     assert fresh(read).state == "asked"
+
+
+def test_deciding_again_on_what_is_asked_for_now_settles_the_first_try() -> None:
+    read = ask()
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), may_change=True)
+    page = text(do(cast.manager(), read, "grant", expires=day(), note="For July"))
+    record = Conflict.objects.waiting().get()
+    assert f'name="settles" value="{record.pk}"' in page
+    assert "For July" in page, "what the examiner typed is still there"
+    do(cast.administrator(), fresh(read), "decline", note="x", settles=record.pk + 1)
+    assert Conflict.objects.waiting().filter(pk=record.pk).exists(), "of somebody else's try nothing is settled"
+
+
+def test_the_second_yes_of_the_same_examiner_closes_the_record_of_the_first() -> None:
+    read = ask()
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), may_change=True)
+    do(cast.manager(), read, "grant", expires=day())
+    record = Conflict.objects.waiting().get()
+    do(cast.manager(), fresh(read), "grant", expires=day(), settles=record.pk)
+    assert fresh(read).state == "granted"
+    assert not Conflict.objects.waiting().exists()
 
 
 def test_who_is_second_reads_who_decided() -> None:

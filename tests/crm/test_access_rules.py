@@ -116,7 +116,7 @@ def test_what_was_changed_meanwhile_goes_back_to_the_examiner_with_the_differenc
     outcome = grant(read)
     assert (outcome.result, outcome.state) == (Result.CONFLICT, "changed_during_approval")
     assert told(outcome) == (
-        "Charlie Castro changed also to change them while this was being examined. Nothing was decided."
+        "Charlie Castro changed leave to change them while this was being examined. Nothing was decided."
     )
     [change] = outcome.moved
     assert (change.aspect, change.old, change.new) == ("may_change", False, True)
