@@ -1,7 +1,7 @@
 """A worker of the lab as a process: reads a task, works up to each named point, waits there for a word, and answers.
 
 Started by `config/lab/processes.py` as `python -m config.lab.worker`. What it is told to do is mailing an offer once,
-under a lease or under the lock that is usually written.
+or answering a customer, under a lease or under the lock that is usually written.
 """
 
 import json
@@ -187,6 +187,55 @@ def enqueue_naively(deals: list[str], model: str = "", after: float = 0.0) -> Ge
         app.send_task(reserved.NAIVE_TASK, args=(deal, model), queue="default", countdown=after or None)
     yield "enqueued"
     return {}
+
+
+@role
+def answer(
+    conversation: int, word: str, seconds: float, model: str = "", claims_first: bool = False
+) -> Generator[str, None, dict[str, Any]]:
+    """A turn, as soon as nobody else has it."""
+    from django.conf import settings
+
+    from agents import replies
+    from config.lab.scenarios.talks import Says
+    from conflicts import limits
+
+    limits.take = lambda *args, **more: limits.Allowance(allowed=True)  # no Redis: see config/lab/processes.py
+    settings.VIGENTE_TURN_SECONDS = seconds
+    yield "due"
+    while True:
+        end = replies.take_turn(conversation, responder=Says(word, during=lambda: ask_the_model(model)))
+        if end is not replies.End.BUSY:
+            return {"told": end.value}
+
+
+@role
+def answer_naively(
+    conversation: int, word: str, seconds: float, model: str = "", claims_first: bool = False
+) -> Generator[str, None, dict[str, Any]]:
+    """Under a lock with a time, looked at before the work; or under a mark that is set when the work is begun."""
+    from agents.identity import REPLY
+    from config.lab import naive
+    from config.lab.scenarios import talks
+    from conflicts import leases
+    from conflicts.refs import Ref
+    from crm.models.conversation import Direction
+
+    yield "due"
+    key = f"naive:{conversation}"
+    while isinstance(leases.acquire(key, by=REPLY, unit=key, reason="answer", seconds=seconds), leases.Busy):
+        pass
+    talk = naive.load(Ref(talks.LABEL, conversation))
+    if talk.unanswered <= 0:
+        return {"told": "not_due"}
+    about = talks.pending(talk)
+    talk.answered_count = talk.inbound_count
+    if claims_first:
+        naive.save(talk)
+    ask_the_model(model)
+    talks.write(talk, Direction.OUT, f"{word} about {', '.join(about)}.", by=str(REPLY), automatic=True)
+    naive.save(talk)
+    return {"told": "queued"}
 
 
 def told(outcome: Any) -> dict[str, Any]:

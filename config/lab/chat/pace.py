@@ -31,6 +31,8 @@ class Pace:
     """How long the model takes, at least and at most."""
     speed: float = 20.0
     seed: int = 1
+    machine: float = 0.7
+    """Real seconds that the machine may take for a turn beside the model; on a busy one, more."""
 
     @property
     def bound(self) -> float:
@@ -44,9 +46,8 @@ class Pace:
 
     @property
     def lease(self) -> float:
-        """Of a turn. Its holder stops by itself at two thirds: that is how long the model may take, and the machine a
-        third of a second beside it."""
-        return 1.5 * self.slowest + self.speed / 2
+        """Of a turn. Its holder stops by itself at two thirds: so long model and machine may take together."""
+        return 1.5 * (self.slowest + self.machine * self.speed)
 
     def real(self, seconds: float) -> float:
         """As long as it takes here."""

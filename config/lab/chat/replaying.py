@@ -54,7 +54,7 @@ class Customers(Process):
             self._heard.put(line)
         self._heard.put("")
 
-    def until_done(self, *, seconds: float, tick: Callable[[], object]) -> None:
+    def until_done(self, *, seconds: float, tick: Callable[[], object] = lambda: None) -> None:
         """Raises RuntimeError if they fail or fall silent."""
         while True:
             try:
@@ -83,7 +83,7 @@ def replay(
     """In the database at hand, which is emptied first: it must be the lab's own."""
     world.empty()
     world.build()
-    _account(pace)
+    account(pace)
     parts = plan.lay_out(chats, pace)
     length = plan.seconds(parts)
     with nullcontext() if mode is Mode.GUARDED else scratch.unguarded(), Hall(pace, mode=mode) as hall:
@@ -92,12 +92,12 @@ def replay(
             trouble = hall.trouble(kills=kills, stops=stops, seconds=length)
             customers.until_done(seconds=length, tick=tick)
         trouble.join(length)
-        _wait_for_the_end(hall, mode)
+        wait_for_the_end(hall, mode)
         seconds = time.perf_counter() - began
     return tally(pace, mode=mode, seconds=seconds, killed=hall.killed, stopped=hall.stopped)
 
 
-def _account(pace: Pace) -> None:
+def account(pace: Pace) -> None:
     values = {"name": "Chat", "provider": "webchat", "medium": "webchat", "address": "lab"}
     wish = {"quiet_seconds": pace.real(pace.window), "cap_seconds": pace.real(pace.cap)}
     outcome = gate.commit(Proposal(action="channel.create", by=actors.SYSTEM, params=values | wish))
@@ -105,7 +105,7 @@ def _account(pace: Pace) -> None:
         raise RuntimeError(str(outcome.sentence))
 
 
-def _wait_for_the_end(hall: Hall, mode: Mode) -> None:
+def wait_for_the_end(hall: Hall, mode: Mode) -> None:
     if mode is Mode.GUARDED:
         until(_nothing_due, seconds=PATIENCE, every=0.2)
         return

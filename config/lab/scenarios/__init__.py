@@ -5,6 +5,7 @@
 import config.lab.scenarios.agents_meet
 import config.lab.scenarios.askers
 import config.lab.scenarios.change_under_an_agent
+import config.lab.scenarios.conversation_processes
 import config.lab.scenarios.conversations
 import config.lab.scenarios.destination
 import config.lab.scenarios.doors

@@ -46,6 +46,13 @@ class Command(BaseCommand):
         parser.add_argument("--cap", type=float, default=20.0, metavar="S", help="longest wait for it; default 20")
         parser.add_argument("--model-seconds", type=span, default=(2.0, 8.0), metavar="A:B", help="default 2:8")
         parser.add_argument("--speed", type=float, default=20.0, metavar="X", help="times as fast as life; default 20")
+        parser.add_argument(
+            "--machine",
+            type=float,
+            default=Pace.machine,
+            metavar="S",
+            help="real seconds that it may take for a turn beside the model; more where it is busy; default 0.7",
+        )
         parser.add_argument("--mode", choices=sorted(MODES), default="both")
         parser.add_argument("--seed", type=int, help="decides starts, persons, the model's pace and who is killed")
         parser.add_argument("--conversations", type=int, metavar="N", help="so many, by the seed's choice; default all")
@@ -87,7 +94,7 @@ class Command(BaseCommand):
 
 
 def _pace(options: dict[str, Any], seed: int) -> Pace:
-    for name, least, most in (("window", 0, 600), ("cap", 0, 600), ("speed", 0.1, 200)):
+    for name, least, most in (("window", 0, 600), ("cap", 0, 600), ("speed", 0.1, 200), ("machine", 0.1, 20)):
         if not least <= options[name] <= most:
             raise CommandError(f"--{name} lies between {least} and {most}.")
     fastest, slowest = options["model_seconds"]
@@ -98,4 +105,5 @@ def _pace(options: dict[str, Any], seed: int) -> Pace:
         slowest=slowest,
         speed=options["speed"],
         seed=seed,
+        machine=options["machine"],
     )
