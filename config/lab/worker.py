@@ -162,6 +162,33 @@ def send_and_retry_naively(deal: str, text: str, key: str) -> Generator[str, Non
 
 
 @role
+def wait_for_a_worker() -> Generator[str, None, dict[str, Any]]:
+    """Until one of the broker's workers answers."""
+    from config.celery import app
+
+    while not app.control.ping(timeout=10, limit=1):
+        pass
+    yield "a worker is there"
+    return {}
+
+
+@role
+def wait_for_idle_workers() -> Generator[str, None, dict[str, Any]]:
+    """Until none of them has anything in hand or put by."""
+    from config.celery import app
+
+    def in_hand() -> bool:
+        asked = app.control.inspect(timeout=10, limit=1)
+        answers = [asked.active(), asked.reserved(), asked.scheduled()]
+        return not all(answers) or any(work for answer in answers for work in answer.values())
+
+    while in_hand():
+        pass
+    yield "they are idle"
+    return {}
+
+
+@role
 def enqueue(deals: list[str], model: str = "", after: float = 0.0) -> Generator[str, None, dict[str, Any]]:
     """A job for each deal; the bell rings for it on the lab's own broker."""
     from django.db import connection

@@ -118,7 +118,7 @@ register(
 
 # --- a reminder hours ahead -------------------------------------------------------------------------------------------
 
-COMES_BACK, AHEAD = 1.0, 2.6
+COMES_BACK, AHEAD = 1.0, 4.0
 """Seconds that stand for the hour after which Redis gives an unfinished message out again, and for the hours ahead."""
 FAR = 10_800.0
 """Seconds, and these are real: nothing at all may happen before."""
@@ -127,6 +127,9 @@ FAR = 10_800.0
 @contextmanager
 def _a_forgetful_floor() -> Iterator[Floor]:
     with Floor(**{reserved.VISIBILITY: str(COMES_BACK)}) as floor, floor.celery(concurrency=1):
+        floor.caller.do(
+            "wait_for_a_worker"
+        )  # it must hold the message while it waits, not find it when its time has come
         yield floor
 
 
@@ -139,6 +142,7 @@ def _reminder(one: Round) -> None:
         floor.caller.do(role(one), deals=[str(far)], after=FAR)
     until(lambda: mailed(one) > 0, seconds=RECOVERY)
     until(floor.nothing_queued, seconds=RECOVERY)
+    floor.caller.do("wait_for_idle_workers")  # a copy that is off the queue may not be done yet
     one.facts["still to come"] = Job.objects.filter(subject=str(far), state="queued", attempts=0).count()
 
 
