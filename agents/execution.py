@@ -15,7 +15,7 @@ from typing import Any
 from agents import approving
 from agents.exceptions import Overtaken, StillGood
 from agents.identity import FOLLOW_UP
-from agents.models import Recommendation
+from agents.models import Mode, Recommendation
 from agents.states import State, Told, lost, move, told_no
 from conflicts import gate
 from conflicts.models import Conflict
@@ -39,8 +39,12 @@ def carry_out(recommendation: Recommendation, *, now: dt.datetime, last_chance: 
     `last_chance`: if the row is still contended, the suggestion ends as failed and its record waits for a person.
     """
     approval = approving.in_force([recommendation]).get(recommendation.pk)
-    if approval is None and recommendation.state == State.APPROVED:
-        return _without_a_yes(recommendation)
+    if approval is None and recommendation.mode != Mode.ACT:
+        if recommendation.state == State.APPROVED:
+            return _without_a_yes(recommendation)
+        if recommendation.is_open:
+            # Another worker has just found the yes void: it waits for a person again.
+            return told_no(recommendation, Sentence("no.without_a_yes"))
     proposal = recommendation.proposal(approval=approval)
     outcome: Outcome | None = None
     for attempt in range(1, ATTEMPTS + 1):
@@ -179,7 +183,10 @@ def _settler(
             if not moved and outcome.result is not Result.DUPLICATE:
                 # Somebody decided otherwise since we looked: without the state there shall be no effect.
                 raise Overtaken
-            if proposal.approval:
+            if not proposal.approval and to is State.APPLIED and recommendation.mode != Mode.ACT:
+                if outcome.result is not Result.DUPLICATE:
+                    raise Overtaken  # nobody's yes goes with it
+            elif proposal.approval:
                 _settle_the_yes(recommendation, outcome, used=to is State.APPLIED, now=now)
             if to is State.SUPERSEDED and _code(outcome) in LOOK_AGAIN:
                 # The deal has no open suggestion from here on, so the agent looks again: nobody need decide.

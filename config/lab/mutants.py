@@ -287,7 +287,24 @@ MUTANTS = [
         name="card_fingerprint",
         takes_out="the comparison of the card that was shown with the one that stands",
         out=uncompared_card,
-        lost=("approved_x_executed_y",),
+        lost=("two_superseded_cards_open", "approved_x_executed_y"),
+    ),
+    Mutant(
+        name="approval_expiry",
+        takes_out="the end of a yes",
+        out=partial(rewritten, judging, ("outlived", "approval.expires_at <= work.now", "False")),
+        lost=("a_yes_that_has_run_out",),
+    ),
+    Mutant(
+        name="policy_of_approvals",
+        takes_out="what the policy says voids a yes, and what it says must be read again",
+        out=partial(
+            rewritten,
+            policing,
+            ("before", "if work.proposal.approval:", "if False:"),
+            ("reread", "work.by.kind is not Kind.AGENT", "True"),
+        ),
+        lost=("approved_at_seven_record_at_nine",),
     ),
     Mutant(
         name="suggestion_swap",

@@ -306,3 +306,17 @@ class TestManyAtOnce:
             "Bob has declined this already.",
         ]
         assert Task.objects.count() == 1
+
+
+def test_a_worker_that_comes_after_the_yes_was_found_void_does_nothing_of_its_own() -> None:
+    """Of two workers the first gives it back to a person; the second must not take "proposed" for a yes."""
+    one = suggestion()
+    said_yes(one, by=cast.alice(), now=database_now() - dt.timedelta(hours=25))
+    carry_out(one, now=NOW)
+    one.refresh_from_db()
+    assert one.state == State.PROPOSED
+
+    told = carry_out(one, now=NOW)
+
+    assert told.sentence.code == "no.without_a_yes"
+    assert not Task.objects.exists()

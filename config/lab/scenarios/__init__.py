@@ -3,6 +3,7 @@
 # ruff: noqa: F401
 
 import config.lab.scenarios.agents_meet
+import config.lab.scenarios.approvals
 import config.lab.scenarios.askers
 import config.lab.scenarios.change_under_an_agent
 import config.lab.scenarios.conversation_processes

@@ -1,7 +1,7 @@
 """Suggestions of an agent: what people say yes and no to, and what is then really done."""
 
 import datetime as dt
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 
 from agents import content, recommendations, sweeps
 from agents.approving import give
@@ -18,12 +18,13 @@ from conflicts import gate
 from conflicts.clock import database_now
 from conflicts.outcomes import Result
 from conflicts.proposals import Approval, Read
+from conflicts.refs import Ref
 from crm.models import Opportunity, Task
 
 
-def suggested(world: World, count: int) -> list[Round]:
-    """Deals without a next step, each with the suggestion that a sweep made for it."""
-    rounds = deals(world, count)
+def suggested(world: World, count: int, made: Sequence[Ref] = ()) -> list[Round]:
+    """Deals without a next step (those `made`, if any), each with the suggestion that a sweep made for it."""
+    rounds = [Round(number, world, deal) for number, deal in enumerate(made)] or deals(world, count)
     sweeps.sweep(per_person=0)  # every round needs its own, and one person owns them all
     found = dict(Recommendation.objects.open().values_list("opportunity", "pk"))
     for one in rounds:
