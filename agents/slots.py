@@ -78,10 +78,10 @@ def board_marks(request: HttpRequest, *, deals: Sequence[Opportunity], **offered
 
 
 @fill("nav.counts")
-def nav_counts(request: HttpRequest, **offered: Any) -> dict[str, int]:
+def nav_counts(request: HttpRequest, **offered: Any) -> dict[str, Any]:
     if not request.user.is_authenticated:
         return {}
-    return {"suggestions": Recommendation.objects.filter(state=State.PROPOSED, opportunity__owner=request.user).count()}
+    return {"suggestions": Recommendation.objects.filter(state=State.PROPOSED, opportunity__owner=request.user)}
 
 
 @fill("conversation.told")

@@ -20,11 +20,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from conflicts.actors import Actor
 from conflicts.sentences import Sentence
 from crm import naming, slots, timers
 from crm.channels import media
-from crm.models import Conversation, Message, User
+from crm.models import Contact, Conversation, Message, User
 from crm.models.channel_account import Medium
 from crm.models.conversation import Direction, Owner, Status
 
@@ -307,12 +306,16 @@ def counts(user: User) -> dict[str, int]:
 
 
 @slots.fill("nav.counts")
-def nav_counts(request: HttpRequest, **offered: Any) -> dict[str, int]:
+def nav_counts(request: HttpRequest, **offered: Any) -> dict[str, QuerySet[Any]]:
     """Those that wait for this person: their own, and those that nobody has."""
-    if not request.user.is_authenticated:
-        return {}
-    waiting = counts(request.user)
-    return {"inbox": waiting["mine"] + waiting["unassigned"]}
+    return {"inbox": for_person(request.user)} if request.user.is_authenticated else {}
+
+
+def for_person(user: User) -> QuerySet[Conversation]:
+    """What waits for the person, or for whoever takes it."""
+    return Conversation.objects.visible_to(user).filter(
+        Q(owner=user) | Q(owner=None), owner_kind=Owner.PERSON, status=Status.OPEN, waiting_since__isnull=False
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- other pages
@@ -328,10 +331,7 @@ class Waiting:
 
 def waiting_for(request: HttpRequest, *, most: int = 8) -> Waiting:
     user: User = request.user  # type: ignore[assignment]
-    rows = Conversation.objects.visible_to(user).filter(
-        Q(owner=user) | Q(owner=None), owner_kind=Owner.PERSON, status=Status.OPEN, waiting_since__isnull=False
-    )
-    found = list(around(rows).order_by("waiting_since", "pk")[: most + 1])
+    found = list(around(for_person(user)).order_by("waiting_since", "pk")[: most + 1])
     return Waiting(rows=[Row(conversation=one, viewer=user) for one in found[:most]], more=len(found) > most)
 
 
@@ -343,5 +343,41 @@ def of_record(request: HttpRequest, **about: Any) -> list[Row]:
     return [Row(conversation=one, viewer=user) for one in found]
 
 
-def actor_of(last: Mapping[str, Any]) -> Actor:
-    return Actor.parse(str(last.get("by") or ""))
+_PLAIN = ("status", "owner_kind", "handed_over", "waiting_since", "last_outbound_at", "last_inbound_at", "changed_at")
+
+OF_DEAL = (
+    Conversation.objects.filter(opportunity=OuterRef("pk"))
+    .order_by("-changed_at", "-pk")
+    .values(
+        json=JSONObject(
+            pk="pk",
+            **{name: name for name in _PLAIN},
+            contact="contact_id",
+            contact_name="contact__name",
+            owner="owner_id",
+            first="owner__first_name",
+            family="owner__last_name",
+            last=Subquery(_LAST),
+        )
+    )[:OF_RECORD]
+)
+"""The conversations about a deal, with the deal, in one query (as its participants are)."""
+
+
+def rows_of_deal(found: Sequence[Mapping[str, Any]], deal: Any, *, viewer: User) -> list[Row]:
+    """What OF_DEAL has brought along, as rows."""
+    rows = []
+    for one in found:
+        values = {name: one[name] for name in _PLAIN}
+        for name in ("waiting_since", "last_outbound_at", "last_inbound_at", "changed_at"):
+            values[name] = dt.datetime.fromisoformat(values[name]) if values[name] else None
+        talk = Conversation(
+            pk=one["pk"], opportunity=deal, contact=Contact(pk=one["contact"], name=one["contact_name"])
+        )
+        for name, value in values.items():
+            setattr(talk, name, value)
+        if one["owner"]:
+            talk.owner = User(pk=one["owner"], first_name=one["first"], last_name=one["family"])
+        talk.last = one["last"]  # type: ignore[attr-defined]
+        rows.append(Row(conversation=talk, viewer=viewer))
+    return rows

@@ -39,6 +39,7 @@ REVIEWED = {
         "free.delete": "leases that nobody can acquire again, with their jobs",
         "rows.model._base_manager.filter(pk__in=pks).delete": "old ledger entries and events",
     },
+    "crm/sample/conversations.py": {"mine.update": "an outgoing message of an empty workspace: how far it got"},
     "conflicts/running.py": {"mine.update": "a job, by compare-and-swap on its claim"},
     "conflicts/watching.py": {"silent.update": "jobs whose holder is silent"},
     "crm/views/saved_views.py": {"view.delete": "a person's own view of a list"},

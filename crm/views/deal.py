@@ -62,7 +62,8 @@ def find(request: HttpRequest, pk: int) -> Opportunity:
     rows = Opportunity.objects.visible_to(user).select_related(
         "company", "contact", "product", "stage", "owner", "team"
     )
-    found = rows.filter(pk=pk).annotate(people=ArraySubquery(_PARTICIPANTS)).first()
+    talks = ArraySubquery(inbox.OF_DEAL)
+    found = rows.filter(pk=pk).annotate(people=ArraySubquery(_PARTICIPANTS), talks=talks).first()
     if found is None:
         raise Http404
     return found
@@ -151,7 +152,7 @@ def context(request: HttpRequest, deal: Opportunity, *, edit: str = "", draft: D
         "stages": stages,
         "tasks": tasks(deal),
         "suggestions": slots.filled("deal.suggestion", request, deal=deal),
-        "talks": inbox.of_record(request, opportunity=deal),
+        "talks": inbox.rows_of_deal(deal.talks, deal, viewer=user),  # type: ignore[attr-defined]
         "people": presence.others(Ref.of(deal), user=user),
         "log": request.GET.get("log", ""),
         "closing": request.GET.get("lost", ""),

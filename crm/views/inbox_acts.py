@@ -137,8 +137,9 @@ def _owner(request: Request, pk: int, action: str, params: dict[str, Any], **res
     told = str(outcome.sentence or "") if outcome else " ".join(lines)
     if outcome is not None and outcome.record:
         # Nothing was typed and nothing was done: being told is all there is to it. Compare-and-swap on still open.
-        mine = Conflict.objects.waiting().about(Ref.of(talk)).filter(pk=outcome.record)
-        mine.update(closed_at=Now(), closed_by=str(actors.person(request.user))[:200], resolution="left")
+        Conflict.objects.waiting().about(Ref.of(talk)).filter(pk=outcome.record).update(
+            closed_at=Now(), closed_by=str(actors.person(request.user))[:200], resolution="left"
+        )
     return returned(request, opened(request, find(request, pk), told=told), status=409 if outcome else 422)
 
 

@@ -368,8 +368,8 @@ def test_the_slots_say_what_stands_for_whom() -> None:
     one = suggested()
     alice, bob, charlie = (request_of(user()) for user in (cast.alice, cast.bob, cast.charlie))
 
-    assert slots.nav_counts(alice) == {"suggestions": 1}
-    assert slots.nav_counts(bob) == {"suggestions": 0}
+    assert slots.nav_counts(alice)["suggestions"].count() == 1
+    assert slots.nav_counts(bob)["suggestions"].count() == 0
     assert slots.board_marks(alice, deals=[one.opportunity]) == {one.opportunity_id: str(one.headline)}
     assert slots.my_suggestions(alice)["context"]["count"] == 1  # type: ignore[index]
     assert slots.my_suggestions(bob) is None
