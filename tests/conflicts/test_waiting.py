@@ -1,6 +1,7 @@
 """What waits for a person beside the gate is shown in the same queue, whatever it is about."""
 
 import pytest
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -80,3 +81,13 @@ def test_there_is_no_value_to_choose_in_it(client: Client) -> None:
     client.force_login(cast.alice())
     assert client.get(reverse("settle"), {"record": record.pk}).status_code == 404
     assert client.get(reverse("deal", args=[deal.pk]), {"edit": "all", "typed": record.pk}).status_code == 200
+
+
+def test_the_record_of_a_matter_is_found_by_its_key() -> None:
+    """By an index: the table holds every conflict there ever was."""
+    opened("crm.opportunity:1")
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        # As asked on its page, in `open_for_a_person` and in `close`.
+        for which in ({"key": "k", "action": "job:test.chore"}, {"key": "k", "rule": "job.poison", "closed_at": None}):
+            assert "conflict_of_key" in Conflict.objects.filter(**which).order_by().explain()
