@@ -19,7 +19,7 @@ from conflicts.sentences import Sentence, actor, aspects
 from conflicts.work import Work
 from crm.actions.fields import Key, Line, Params, Text
 from crm.models import AccessRequest, User
-from crm.models.access import EXAMINED, AccessKind, AccessState
+from crm.models.access import EXAMINED, AccessState
 from crm.permissions import permits_decision, permits_record
 from crm.sentences_governed import said
 
@@ -105,7 +105,7 @@ def _check_ask(work: Work) -> None:
     p: Ask = work.params
     person = _person(work)
     _check_wanted(work, p.wanted_until)
-    if p.kind == AccessKind.TEAM and person.team_id == p.team:
+    if p.kind == "team" and person.team_id == p.team:
         raise RuleBroken("access_not_needed")
     same = AccessRequest.objects.filter(person=person, kind=p.kind, team=p.team, company=p.company)
     if same.filter(state=AccessState.ASKED).exists():

@@ -5,6 +5,8 @@ never more than `on_hand` (a CHECK), and it is the sum of the reservations that 
 commit). Next in the flow: `crm/actions/stock.py`.
 """
 
+from typing import Any
+
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -47,7 +49,7 @@ class PromiseGuard(guard.RuleGuard):
         self.item = item
         super().__init__()
 
-    def get_func(self, model: type[models.Model]) -> str:
+    def get_func(self, model: Any) -> str:
         return f"""
             SELECT i.held INTO counted FROM crm_stockitem i WHERE i.id = NEW.{self.item};
             SELECT coalesce(sum(r.quantity), 0) INTO promised

@@ -160,7 +160,7 @@ def _changed(request: HttpRequest, asked: AccessRequest, outcome: Outcome) -> Ht
         "settles": outcome.record,
         "back": papers.Returned(
             form="grant" if "expires" in request.POST else "decline",
-            typed=request.POST.dict(),  # type: ignore[arg-type]
+            typed=request.POST.dict(),
             fault=_("Look at what changed, above; then decide."),
             version=now.version,
         ),

@@ -173,7 +173,7 @@ def _next_naively(one: Round) -> None:
             naive.save(found)
             one.facts.setdefault("told", []).append(found.pk)
 
-    one.race(*[lambda user=user: press(user) for user in one.facts["people"]])  # type: ignore[misc]
+    one.race(*[lambda user=user: press(user) for user in one.facts["people"]])
 
 
 def _next_guarded(one: Round) -> None:
@@ -185,7 +185,7 @@ def _next_guarded(one: Round) -> None:
         if taken.ticket:
             one.facts.setdefault("told", []).append(taken.ticket.pk)
 
-    one.race(*[lambda user=user: press(user) for user in one.facts["people"]], at_once=True)  # type: ignore[misc]
+    one.race(*[lambda user=user: press(user) for user in one.facts["people"]], at_once=True)
 
 
 def _each_has_their_own(one: Round) -> Judgement:
