@@ -116,7 +116,8 @@ class Sending:
         if room:
             return
         why = Sentence(
-            "delivery.full" if room.counted else "delivery.uncounted", {"destination": self.destination.name}
+            "delivery.full" if room.counted else "delivery.uncounted",
+            {"destination": destinations.title(self.destination)},
         )
         self.move(Delivery.QUEUED, reason=why.as_json())
         raise PutOff(max(room.retry_after, LEAST_WAIT), why.code)
@@ -147,7 +148,11 @@ class Sending:
             self.move(Delivery.QUEUED)
             raise
         except NotAccepted as error:
-            self.fail(Sentence("delivery.refused", {"destination": self.destination.name, "error": str(error)[:200]}))
+            self.fail(
+                Sentence(
+                    "delivery.refused", {"destination": destinations.title(self.destination), "error": str(error)[:200]}
+                )
+            )
             return
         except Exception as error:  # a lost answer, a time-out, an error of theirs: it may have arrived
             logger.warning("The answer to %s is lost: %s", self.message, type(error).__name__)
@@ -205,7 +210,7 @@ class Sending:
             waiting.note(outbox.matter(self.message), reason)
 
     def ask_a_person(self) -> None:
-        sentence = Sentence(outbox.UNKNOWN, {"destination": self.destination.name})
+        sentence = Sentence(outbox.UNKNOWN, {"destination": destinations.title(self.destination)})
         with transaction.atomic():
             self.check_claims()
             locked = OutboxMessage.objects.select_for_update().get(pk=self.message.pk)

@@ -53,6 +53,11 @@ class Destination(Protocol):
         """Why it must not be sent any more (consent withdrawn, a person took over), or None. Asked right before."""
 
 
+def title(destination: Destination) -> str:
+    """What people call it (`title`), where it says so."""
+    return str(getattr(destination, "title", "") or destination.name)
+
+
 def trusted(destination: Destination) -> bool:
     """True where a yes stays true: a key is taken once, or each sending makes something new (`appends = True`: a mail,
     a message), so that nobody can overwrite what it said yes to."""

@@ -194,10 +194,11 @@ def _ways(conversation: Conversation, messages: Sequence[Message]) -> dict[int, 
 
 def _way(message: Message, row: OutboxMessage | None, report: MessageReport | None) -> Way | None:
     why = str(row.why) if row and row.why else ""
-    if message.withdrawn:
-        return Way(state="withdrawn", words=_("taken back, not sent"), tone="warn", why=why)
     if report is not None and report.state == Report.FAILED:
         return Way(state=report.state, words=_("not delivered"), tone="bad", why=report.error)
+    refused = row is not None and row.why is not None and row.why.code.startswith("delivery.")
+    if message.withdrawn and not refused:  # else it was the channel that failed, not we who thought better of it
+        return Way(state="withdrawn", words=_("taken back, not sent"), tone="warn", why=why)
     if report is not None and report.state in (Report.DELIVERED, Report.READ):
         return Way(state=report.state, words=str(report.get_state_display()))
     if row is None:

@@ -21,7 +21,8 @@ from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from crm import contacting, live
-from crm.models import ChannelAccount, Conversation, MessageReport
+from crm.models import ChannelAccount, Conversation, Message, MessageReport
+from crm.models.channel_account import Provider
 
 UNDELIVERED = "message.undelivered"
 """The kind of job that brings a message which did not arrive before a person (crm/undelivered.py)."""
@@ -58,6 +59,7 @@ class MessageDestination:
     def __init__(self, provider: ChannelProvider) -> None:
         self.provider = provider
         self.name = destination_of(provider.name)
+        self.title = dict(Provider.choices).get(provider.name, provider.name)
         self.conditional = provider.conditional
         self.settles_in = provider.settles_in
 
@@ -96,12 +98,11 @@ def _refusal(message: OutboxMessage) -> Sentence | None:
     contact, account = conversation.contact, conversation.account
     now = database_now()
     if payload["automatic"]:
-        if not conversation.is_agents:
+        if not conversation.is_agents or conversation.owner_epoch != payload["epoch"]:
             return Sentence("reply.person_took_over")
-        if conversation.inbound_count != payload["counter"] and not payload["final"]:
+        overtaken = conversation.inbound_count != payload["counter"] and not payload["final"]
+        if overtaken or Message.objects.filter(outbox_key=message.key, withdrawn=True).exists():
             return Sentence("reply.customer_wrote_again")
-        if conversation.owner_epoch != payload["epoch"]:
-            return Sentence("reply.person_took_over")
     forbidden = contacting.why_not(conversation, contact, now=now, approved_template=bool(payload.get("template")))
     if forbidden is not None:
         return forbidden

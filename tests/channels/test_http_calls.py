@@ -1,8 +1,10 @@
 """One request, one answer: what is read of it, and when a call may say that nothing has left."""
 
 import datetime as dt
+import shutil
 import socket
 import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -134,9 +136,6 @@ def test_a_certificate_that_is_not_trusted_is_told_nothing(tmp_path) -> None:  #
 
 
 def _self_signed(key, cert) -> None:  # type: ignore[no-untyped-def]
-    import shutil
-    import subprocess
-
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl here to make a certificate with")
     words = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]

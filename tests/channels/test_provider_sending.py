@@ -5,18 +5,23 @@ The provider is a local server that speaks its protocol (tests/fakes); its statu
 
 import datetime as dt
 import socket
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
 
 from agents import replies
 from agents.replies import End
 from conflicts.models import Conflict, Delivery, Job, OutboxMessage
 from conflicts.models.job import JobState
-from crm.channels import http
+from crm import accepting
+from crm.channels import http, specimens
+from crm.channels.events import Echo, Reported
 from crm.models import ChannelAccount, Conversation, Message, MessageReport
 from crm.models.conversation import Direction, Owner
+from crm.thread import thread
 from tests import cast
 from tests.chatting import Says, account, deliver, due_in, writes
 from tests.fakes.provider_server import ProviderServer
@@ -353,9 +358,6 @@ def test_a_failure_after_somebody_else_has_answered_reopens_nothing(channel: Cha
 
 
 def test_a_failure_of_what_was_said_on_the_phone_or_elsewhere_is_nobodys_work(meta: WhatsAppServer) -> None:
-    from crm import accepting
-    from crm.channels.events import Echo, Reported
-
     number = whatsapp_number()
     accepting.take(number, [Echo(provider_id="wamid.phone", peer=ANA, text="Hi", phone=f"+{ANA}")])
     accepting.take(number, [Reported(provider_id="wamid.phone", state="failed", error="131026")])
@@ -371,11 +373,7 @@ def test_a_failure_of_what_was_said_on_the_phone_or_elsewhere_is_nobodys_work(me
 def test_the_customers_words_come_in_and_the_answer_goes_out_over_http_both_ways(
     meta: WhatsAppServer, live_server: Any
 ) -> None:
-    from crm.channels import specimens
-
     whatsapp_number()
-    import time
-
     for n, line in enumerate(("hi", "I have", "a question")):
         body = specimens.whatsapp_message(line, number="101", sender=ANA, message_id=f"in.{n}", at=int(time.time()))
         assert tell(live_server.url, body) == 200
@@ -387,3 +385,22 @@ def test_the_customers_words_come_in_and_the_answer_goes_out_over_http_both_ways
         assert tell(live_server.url, meta.status(1, state)) == 200
     assert MessageReport.objects.get(key=outgoing().key).state == "read"
     assert Job.objects.exclude(state=JobState.DONE).count() == 0
+
+
+def test_the_thread_says_that_it_did_not_arrive_and_not_that_we_took_it_back(meta: WhatsAppServer) -> None:
+    request = RequestFactory().get("/")
+    request.user = cast.alice()
+    number = whatsapp_number()
+    failed = answered(number)
+    deliver()
+    accepting.take(number, [Reported(provider_id="wamid.1", state="failed", error="131026 Undeliverable")])
+    meta.faults.append("refuse")
+    refused = answered(number, peer="5584911112222")
+    deliver_now()
+    ways = []
+    for talk in (failed, refused):
+        talk.refresh_from_db()
+        ways += [one.delivery for one in thread(request, talk).told if one.delivery]
+    assert [(way.state, way.tone) for way in ways] == [("failed", "bad"), ("failed", "bad")]
+    assert ways[0].why == "131026 Undeliverable"
+    assert ways[1].why == "WhatsApp Cloud API did not take the message (131026 Message undeliverable)."

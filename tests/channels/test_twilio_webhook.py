@@ -1,5 +1,8 @@
 """What Twilio tells us: a form, signed over the address it was sent to and all of its fields."""
 
+import base64
+import hashlib
+import hmac
 from typing import Any
 
 import pytest
@@ -51,10 +54,6 @@ def post(
 
 def test_the_signature_is_the_one_that_the_provider_documents() -> None:
     """HMAC-SHA1 over the address and the fields, name by name in order; computed here step by step."""
-    import base64
-    import hashlib
-    import hmac
-
     url = "https://crm.example.org/webhooks/twilio/?a=1"
     form = QueryDict("To=%2B18005551212&From=%2B14158675310&Body=Hi+there&Empty=")
     text = url + "Body" + "Hi there" + "Empty" + "From" + "+14158675310" + "To" + "+18005551212"

@@ -2,11 +2,12 @@
 
 import json
 import time
+from io import BytesIO
 from typing import Any
 
 import pytest
 from django.db import DatabaseError
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from conflicts.clock import database_now
 from conflicts.models import Conflict
@@ -16,7 +17,7 @@ from crm.channels import media, specimens, whatsapp
 from crm.channels.whatsapp_posts import phone_of
 from crm.models import ChannelAccount, Contact, Conversation, Message, MessageReport
 from crm.models.conversation import Direction, Owner
-from crm.views.webhooks import LARGEST
+from crm.views.webhooks import LARGEST, whatsapp_webhook
 from tests import cast
 from tests.chatting import account
 from tests.races.threads import together
@@ -120,12 +121,6 @@ def test_a_body_that_is_too_large_is_refused_unread(length: int) -> None:
 
 
 def test_a_body_that_hides_its_length_is_read_no_further_than_allowed() -> None:
-    from io import BytesIO
-
-    from django.test import RequestFactory
-
-    from crm.views.webhooks import whatsapp_webhook
-
     source = BytesIO(b"x" * (LARGEST + 10_000_000))
     request = RequestFactory().post(PATH, b"", content_type="application/json")
     request._stream = source  # type: ignore[attr-defined]
