@@ -136,8 +136,8 @@ UNFOLD: dict[str, Any] = {
                     _link(_("Jobs"), "pending_actions", "conflicts_job"),
                     _link(_("Outbox"), "outbox", "conflicts_outboxmessage"),
                     _link(_("Leases"), "lock_clock", "conflicts_lease"),
-                    _link(_("Odd about jobs"), "help_center", "conflicts_jobevent", permission=administers),
-                    _link(_("Odd about leases"), "lock_reset", "conflicts_leaseevent", permission=administers),
+                    _link(_("Job events"), "help_center", "conflicts_jobevent", permission=administers),
+                    _link(_("Lease events"), "lock_reset", "conflicts_leaseevent", permission=administers),
                 ],
             },
             {
