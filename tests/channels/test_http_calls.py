@@ -104,7 +104,7 @@ def test_where_nobody_listens_nothing_has_left() -> None:
         call("http://nowhere.invalid")
 
 
-@pytest.mark.parametrize("url", ["http://", "http://[", "http://host:port"])
+@pytest.mark.parametrize("url", ["http://", "http://" + "[", "http://host:port"])
 def test_an_address_that_cannot_be_read_will_never_do(url: str) -> None:
     with pytest.raises(NotAccepted):
         call(url)
