@@ -23,7 +23,7 @@ from crm import reports
 from crm.actions.contacts import address_key
 from crm.actions.fields import clean_line, clean_text
 from crm.channels.events import Echo, Event, Incoming, Reported
-from crm.models import ChannelAccount, Contact, ContactPoint, Conversation, Message, MessageReport
+from crm.models import ChannelAccount, Contact, ContactPoint, Conversation, Message
 
 LATE = dt.timedelta(minutes=15)
 """A message that its provider says is older was held up somewhere: nobody waits for an answer within seconds any more,
@@ -137,8 +137,8 @@ def _note(account: ChannelAccount, event: Reported) -> Taken:
     return Taken(how=Took.STORED)
 
 
-_REPORT = f"""
-    INSERT INTO {MessageReport._meta.db_table} AS r (account_id, provider_id, state, at, error, key)
+_REPORT = """
+    INSERT INTO crm_messagereport AS r (account_id, provider_id, state, at, error, key)
     VALUES (%(account)s, %(provider_id)s, %(state)s, %(at)s, %(error)s, %(key)s)
     ON CONFLICT (account_id, provider_id) DO UPDATE
        SET state = excluded.state, at = excluded.at, error = excluded.error,

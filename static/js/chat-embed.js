@@ -1,4 +1,4 @@
-// For the site that embeds the chat: <script src="https://your-vigente/static/js/chat-embed.js" data-chat="shop" async></script>
+// For the site that embeds the chat: <script src="https://crm.example.org/static/js/chat-embed.js" data-chat="shop" async></script>
 // Puts a button at the corner of the page; pressed, it shows the chat in a frame. Nothing else of the page is touched.
 "use strict";
 
