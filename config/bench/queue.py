@@ -75,7 +75,7 @@ def _conflict(owner: User) -> Conflict:
     read = (Read.of(deal),)
     for amount in ("2", "3"):
         outcome = gate.commit(Proposal(action="opportunity.edit", by=by, params={"amount": amount}, basis=read))
-    return Conflict.objects.get(pk=outcome.record)
+    return Conflict.objects.get(pk=outcome.record or 0)
 
 
 def _copies(one: Conflict, team: Team) -> None:

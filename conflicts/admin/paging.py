@@ -21,7 +21,7 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]
         return rows.order_by()[: MOST + 1].count()
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         return min(self.found, MOST)
 
     @property

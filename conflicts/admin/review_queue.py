@@ -57,10 +57,11 @@ class QueueList(ChangeList):  # type: ignore[misc]
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list = list(self.result_list)
-        held = claims.holders(row.pk for row in self.result_list if row.closed_at is None)
-        for row in self.result_list:
+        rows: list[Any] = list(self.result_list)  # type: ignore[has-type]
+        held = claims.holders(row.pk for row in rows if row.closed_at is None)
+        for row in rows:
             row.held = held.get(row.pk)
+        self.result_list = rows
 
 
 class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
@@ -81,7 +82,7 @@ class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
     list_fullwidth = True
     paginator = CappedPaginator
     show_facets = ShowFacets.NEVER  # a count for each choice of each filter
-    actions = ("drop_many", "apply_many")
+    actions: Any = ("drop_many", "apply_many")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[QueueList]:
         return QueueList
@@ -93,7 +94,7 @@ class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
         self, request: HttpRequest, default_choices: Any = None, action_location: Any = None
     ) -> list[tuple[str, str]]:
         """As Django's, past Unfold's, which lacks the place that Django asks for."""
-        return DjangoAdmin.get_action_choices(self, request, [("", _t("With those chosen"))])  # type: ignore[no-any-return]
+        return DjangoAdmin.get_action_choices(self, request, [("", _t("With those chosen"))])
 
     @action(description=KINDS[DecisionKind.DROP])
     def drop_many(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse:

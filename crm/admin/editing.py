@@ -14,7 +14,7 @@ class SalesEditor(Editor):
     def control(self, resolution: Resolution, name: str, value: Any) -> Control:
         if not _of_the_record(resolution, name):
             return super().control(resolution, name, value)
-        field = resolution.subject._meta.get_field(name)
+        field = self.field(resolution, name)
         kind = inputs.kind_of(field)
         if kind == "yes":
             return super().control(resolution, name, value)
@@ -27,7 +27,7 @@ class SalesEditor(Editor):
         if not _of_the_record(resolution, name):
             return super().parse(resolution, name, text)
         try:
-            return inputs.parse(text, resolution.subject._meta.get_field(name), resolution.subject)
+            return inputs.parse(text, self.field(resolution, name), resolution.subject)
         except inputs.Fault as fault:
             raise Fault(str(fault)) from None
 
