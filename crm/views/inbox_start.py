@@ -48,6 +48,8 @@ def peer_of(account: ChannelAccount, point: ContactPoint) -> str:
     """The contact's address as the provider will name it when they answer."""
     if account.provider == Provider.WHATSAPP:
         return point.value_key.lstrip("+")
+    if account.provider == Provider.TWILIO and account.medium == Medium.WHATSAPP:
+        return f"whatsapp:{point.value_key}"
     return point.value_key
 
 
@@ -132,8 +134,14 @@ def _elsewhere(
 
 def _params(contact: Contact, way: Way, *, key: str) -> dict[str, object]:
     # Each mail thread is a conversation of its own; the others have one per address. A form sent twice names the same.
-    peer = f"new:{key or uuid.uuid4().hex}"[:200] if way.account.medium == Medium.EMAIL else way.peer
-    return {"account": way.account.pk, "contact": contact.pk, "peer": peer, "reply_to": way.point.value_key}
+    mail = way.account.medium == Medium.EMAIL
+    peer = f"new:{key or uuid.uuid4().hex}"[:200] if mail else way.peer
+    return {
+        "account": way.account.pk,
+        "contact": contact.pk,
+        "peer": peer,
+        "reply_to": way.point.value_key if mail else peer,
+    }
 
 
 def _blank(contact: Contact, way: Way) -> Conversation:

@@ -111,3 +111,24 @@ def test_an_empty_message_begins_nothing() -> None:
     answer = alice.post(NEW, form(alice.get(NEW, {"contact": contact.pk}), NEW) | {"text": "  "})
     assert answer.status_code == 422
     assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("provider", "medium", "peer"),
+    [
+        ("whatsapp", "whatsapp", "5511955500131"),
+        ("twilio", "whatsapp", "whatsapp:+5511955500131"),
+        ("twilio", "sms", "+5511955500131"),
+    ],
+)
+def test_the_customers_answer_will_find_the_conversation(provider: str, medium: str, peer: str) -> None:
+    number = account(address="100", provider=provider, medium=medium)
+    contact = rui()
+    values = {"slug": "back", "name": "Back", "text": "Hello", "language": "en", "approved_as": "back_1"}
+    cast.propose("template.create", by=cast.manager(), **values)
+    alice = signed_in(cast.alice())
+    fields = form(alice.get(NEW, {"contact": contact.pk, "template": "back"}), NEW)
+    assert alice.post(NEW, {"text": "Hello"} | fields | {"key": "k"}).status_code == 302
+    talk = writes("Oi", to=number, peer=peer, phone="+5511955500131")
+    assert Conversation.objects.get() == talk
+    assert talk.reply_to == peer
