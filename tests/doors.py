@@ -339,6 +339,8 @@ OTHERS: dict[str, str] = {
     "ticket_next": "asks for any ticket: each is claimed on the version just read (tests/crm/test_ticket_pages.py)",
     "saved_view_save": "the person's own view of a list",
     "saved_view_delete": "the person's own view of a list",
+    "chat_say": "a visitor's line under their own token, each line once: tried in tests/crm/test_webchat.py",
+    "chat_typing": "who is typing, in Redis",
     "whatsapp_webhook": "what a provider tells: signed, each message once (tests/channels)",
     "twilio_webhook": "what a provider tells: signed, each message once (tests/channels)",
     "twilio_status": "what became of a message, forward only: signed (tests/channels)",
@@ -482,6 +484,7 @@ DEEDS: dict[str, Deed] = {
 
 COMMANDS: dict[str, str] = {
     "import_csv": "through commit_many: tried below",
+    "receive_email": "what a mail server hands over, each mail once: tried in tests/crm/test_mail.py",
     "sweep": "through commit_many: tried below",
     "prune": "no subject: old ledger entries, ended jobs and their leases, events",
     "stages": "makes what is missing; changes nothing that is there",
@@ -489,6 +492,7 @@ COMMANDS: dict[str, str] = {
     "bench": "only its own scratch database",
     "race": "only its own scratch database",
     "replay_log": "only its own scratch database",
+    "replay_chat": "only its own scratch database",
     "run": "starts processes, writes nothing",
 }
 TASKS: dict[str, str] = {
