@@ -120,7 +120,7 @@ def _counts(request: HttpRequest) -> dict[str, int]:
     if not wanted:
         return {}
     numbers = {f"n_{name}": Subquery(_number(rows)) for name, rows in wanted.items()}
-    found = User.objects.filter(pk=request.user.pk).values_list(*numbers.values()).first() or ()
+    found = User.objects.filter(pk=request.user.pk or 0).values_list(*numbers.values()).first() or ()
     return {name: number or 0 for name, number in zip(wanted, found, strict=False)}
 
 

@@ -93,7 +93,7 @@ class Row:
 
     @property
     def last(self) -> dict[str, Any]:
-        return self.conversation.last or {}  # type: ignore[attr-defined, no-any-return]
+        return self.conversation.last or {}  # type: ignore[attr-defined]
 
     @property
     def line(self) -> str:

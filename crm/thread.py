@@ -141,7 +141,7 @@ def _before_their_words(events: Sequence[Told], messages: Sequence[Message]) -> 
     """Who takes a conversation over by writing has it before the words."""
     spoken = {one.subject_version: one for one in messages if one.direction == Direction.OUT and not one.withdrawn}
     for event in events:
-        if (message := spoken.get(event.version)) is not None:
+        if (message := spoken.get(event.version or 0)) is not None:
             event.at, event.order = message.at, message.pk - 1
 
 
@@ -178,10 +178,10 @@ def _ways(conversation: Conversation, messages: Sequence[Message]) -> dict[int, 
     reports: dict[str, MessageReport] = {}
     if numbers:
         about = MessageReport.objects.filter(account=conversation.account_id)
-        for report in about.filter(Q(provider_id__in=numbers) | Q(key__in=keys)):
-            reports[report.provider_id] = report
-            if report.key:
-                reports[report.key] = report
+        for told in about.filter(Q(provider_id__in=numbers) | Q(key__in=keys)):
+            reports[told.provider_id] = told
+            if told.key:
+                reports[told.key] = told
     ways: dict[int, Way] = {}
     for one in ours:
         row = sent.get(one.outbox_key)
