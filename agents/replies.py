@@ -35,7 +35,7 @@ from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from crm import contacting, live, timers
-from crm.actions.conversation_outbound import MOST_DROPS
+from crm.actions.conversation_outbound import MOST_DROPS, unit_of
 from crm.channels import sending
 from crm.models import Conversation, ReplyTimer
 
@@ -172,7 +172,9 @@ def _commit(turn: Turn, grant: Grant, answer: Answer, *, read: Conversation) -> 
     if answer.hand_over:
         action, params = "conversation.hand_over", {**params, "reason": answer.hand_over}
     else:
-        action, params = "conversation.reply", {**params, "text": answer.text, "final": turn.final}
+        action = "conversation.reply"
+        params |= {"text": answer.text, "final": turn.final, "answered": turn.answered}
+    unit = unit_of(turn.conversation_id, epoch=turn.epoch, answered=turn.answered, counter=turn.counter)
     gate.commit(
         Proposal(
             action=action,
@@ -180,7 +182,7 @@ def _commit(turn: Turn, grant: Grant, answer: Answer, *, read: Conversation) -> 
             basis=(Read.of(read),),
             params=params,
             # Of the unit of work: these messages, under this owner. A repetition gets the first answer.
-            key=f"{action.partition('.')[2]}:{turn.conversation_id}:{turn.epoch}:{turn.counter}",
+            key=f"{action.partition('.')[2]}:{unit}",
             lease=grant.claim,
             source=f"turn:{turn.pk}",
         ),
@@ -197,8 +199,13 @@ def _settle(turn: Turn, outcome: Outcome, *, handed_over: bool) -> End:
         timers.arm([turn.conversation_id], drops=0, failures=0)
     elif settled.result is Result.SUPERSEDED:
         state = TurnState.SUPERSEDED
-        wrote_on = settled.sentence is not None and settled.sentence.code == "reply.customer_wrote_again"
-        drops = ReplyTimer.objects.values_list("drops", flat=True).get(pk=turn.conversation_id) + 1 if wrote_on else 0
+        match settled.sentence and settled.sentence.code:
+            case "reply.customer_wrote_again":
+                drops = ReplyTimer.objects.values_list("drops", flat=True).get(pk=turn.conversation_id) + 1
+            case "reply.taken_back_meanwhile":
+                drops = None  # counted where it was taken back
+            case _:
+                drops = 0
         timers.arm([turn.conversation_id], drops=drops)
     elif settled.state == "lease_expired":
         # Somebody else has the conversation, or will: this one has nothing more to say, not even about the timer.

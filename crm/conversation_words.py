@@ -40,6 +40,10 @@ _WORDS = {
         "The customer wrote on while the agent was writing. The draft was dropped; one answer to everything follows."
     ),
     "reply.answered_already": _("These messages have been answered already. The draft was dropped."),
+    "reply.taken_back_meanwhile": _(
+        "An earlier answer was taken back while the agent was writing. The draft was dropped; one answer to everything "
+        "follows."
+    ),
     "reply.not_final": _("A draft that is out of date was not sent."),
     "reply.agents_only": _("This is how agents answer. Nothing was sent."),
 }

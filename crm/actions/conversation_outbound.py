@@ -110,16 +110,28 @@ class Reply(Params):
     """The conversation's inbound counter as the turn saw it."""
     epoch: int
     """The owner's epoch as the turn saw it."""
+    answered: int | None = None
+    """How far was answered as the turn saw it: what it did not have to answer must still be answered."""
     final: bool = False
     """Goes out for what it saw, though the customer wrote on: only after MOST_DROPS drafts were dropped in a row."""
 
 
-def check_turn(conversation: Conversation, *, counter: int, epoch: int, final: bool, by_whom: Any = None) -> None:
+def unit_of(conversation: int, *, epoch: int, answered: int, counter: int) -> str:
+    """Names the work of answering these messages under this owner; anew, once an answer to them was taken back."""
+    taken_back = Message.objects.filter(conversation=conversation, withdrawn=True, answers_up_to=counter).count()
+    return f"{conversation}:{epoch}:{answered}-{counter}" + (f":{taken_back}" if taken_back else "")
+
+
+def check_turn(
+    conversation: Conversation, *, counter: int, epoch: int, final: bool, answered: int | None = None
+) -> None:
     """Is the turn that saw this counter and epoch still the one to speak? Raises GoalMet, RuleBroken."""
     if not conversation.is_agents or conversation.owner_epoch != epoch:
         raise GoalMet("reply.person_took_over", state="manual_action_detected")
     if conversation.answered_count >= counter:
         raise GoalMet("reply.answered_already")
+    if answered is not None and conversation.answered_count < answered:
+        raise GoalMet("reply.taken_back_meanwhile")
     if conversation.inbound_count == counter:
         return
     if not final:
@@ -134,14 +146,14 @@ def _check_reply(work: Work) -> None:
         raise RuleBroken("reply.agents_only")
     if not p.text:
         raise RuleBroken("message_empty")
-    check_turn(work.subject, counter=p.counter, epoch=p.epoch, final=p.final)
+    check_turn(work.subject, counter=p.counter, epoch=p.epoch, final=p.final, answered=p.answered)
     if forbidden := contacting.why_not(work.subject, work.subject.contact, now=work.now):
         raise RuleBroken(forbidden.code, **forbidden.facts)
 
 
 def _reply(work: Work) -> None:
     p: Reply = work.params
-    key = f"reply:{work.subject.pk}:{p.epoch}:{p.counter}"
+    key = f"reply:{work.subject.pk}:{work.subject.version + 1}"
     drops = ReplyTimer.objects.filter(conversation=work.subject).values_list("drops", flat=True).first() or 0
     _say(work, p.text, key=key, counter=p.counter, final=p.final, drops=drops)
 
@@ -315,12 +327,7 @@ def _withdraw(work: Work) -> None:
     counters = [sent["counter"] if up_to is None else up_to for up_to in since.values_list("answers_up_to", flat=True)]
     answered = max([sent["answered"], *counters])
     if conversation.answered_count == sent["counter"] > answered:
-        # The epoch rises, so that the next answer to the same messages is a unit of work of its own.
-        work.set(
-            answered_count=answered,
-            waiting_since=_waiting_since(conversation, answered),
-            owner_epoch=conversation.owner_epoch + 1,
-        )
+        work.set(answered_count=answered, waiting_since=_waiting_since(conversation, answered))
 
 
 def _arm_again(works: Any) -> None:

@@ -11,7 +11,9 @@ from agents.responders.port import Prompt
 from conflicts import leases
 from conflicts.actors import SYSTEM
 from conflicts.models import Delivery, OutboxMessage
+from conflicts.sentences import Sentence
 from crm import timers
+from crm.channels import sending
 from crm.models import Conversation, ReplyTimer
 from tests import cast
 from tests.chatting import Says, deliver, due_in, writes
@@ -116,6 +118,46 @@ def test_an_answer_that_still_waits_is_taken_back_by_the_next_turn_which_answers
     assert OutboxMessage.objects.get(state=Delivery.SENT).payload["text"] == "to both"
     talk.refresh_from_db()
     assert talk.unanswered == 0
+
+
+def test_what_is_taken_back_makes_no_other_answer_void() -> None:
+    """The third answer still waits for its turn on the line when the one after it is overtaken."""
+    talk = writes("one")
+    for _ in range(replies.MOST_DROPS):
+        assert replies.take_turn(talk.pk, responder=Says("to the past")) is End.QUEUED
+        writes("and on")
+        deliver()
+    assert replies.take_turn(talk.pk, responder=Says("for what it saw")) is End.QUEUED
+    writes("four")
+    assert replies.take_turn(talk.pk, responder=Says("to four")) is End.QUEUED
+    writes("five")
+    model = Says("to four and five")
+    assert replies.take_turn(talk.pk, responder=model) is End.QUEUED
+
+    deliver()
+
+    sent = OutboxMessage.objects.filter(state=Delivery.SENT).order_by("pk").values_list("payload__text", flat=True)
+    assert list(sent) == ["for what it saw", "to four and five"]
+    assert [line.text for line in model.prompts[0].pending] == ["four", "five"]
+    talk.refresh_from_db()
+    assert (talk.unanswered, talk.owner_epoch) == (0, 1)
+
+
+def test_a_draft_is_void_when_what_it_did_not_have_to_answer_is_unanswered_again() -> None:
+    talk = writes("one")
+    assert replies.take_turn(talk.pk, responder=Says("to one")) is End.QUEUED
+    deliver()
+    writes("two")
+    [answer] = OutboxMessage.objects.all()
+
+    def it_did_not_arrive(prompt: Prompt) -> str:
+        sending.withdraw(answer, why=Sentence("message.undelivered"))
+        return "to two"
+
+    assert replies.take_turn(talk.pk, responder=Says(it_did_not_arrive)) is End.SUPERSEDED
+    model = Says("to both")
+    assert replies.take_turn(talk.pk, responder=model) is End.QUEUED
+    assert [line.text for line in model.prompts[0].pending] == ["one", "two"]
 
 
 def test_a_turn_waits_for_an_answer_that_is_on_its_way() -> None:

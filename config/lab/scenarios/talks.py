@@ -102,9 +102,8 @@ def say(one: Round, user: Any, *, anyway: bool = False) -> None:
 
 
 def deliver() -> None:
-    for partition in range(partitions.count()):
-        while running.run_next(partition):
-            pass
+    while any(running.run_next(partition) for partition in range(partitions.count())):
+        pass  # what one of them does may be work for a partition that was empty before
 
 
 MOST_TURNS = 12
