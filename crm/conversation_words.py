@@ -22,6 +22,7 @@ _WORDS = {
     "message_known": _("This message is stored already. It was not stored again."),
     "message_empty": _("The message has no text. Nothing was sent."),
     "message_people_only": _("Only people write this way. Nothing was sent."),
+    "template_not_approved": _("These are not the words that were approved as a template. Nothing was sent."),
     "message_gone": _("This message is not part of the conversation. Nothing was written."),
     "message_withdrawn_already": _("This message was taken back already. Nothing was written."),
     "message_on_its_way": _("The message is on its way. It was not taken back."),

@@ -18,7 +18,7 @@ from django.db.models.functions import JSONObject, Left
 from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from conflicts.sentences import Sentence
 from crm import naming, slots, timers
@@ -151,7 +151,7 @@ class Row:
         """What is going on, in a few words."""
         talk = self.conversation
         if talk.status == Status.CLOSED:
-            return _("Closed")
+            return pgettext("conversation", "Closed")
         if talk.is_agents:
             if self.writing:
                 return _("The agent is writing")

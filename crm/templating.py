@@ -4,6 +4,7 @@ Guarantees that a text names only what its template names, taken from the databa
 left as it stands instead of failing: a person sees it before it is sent.
 """
 
+import re
 from typing import Any
 
 from django.conf import settings
@@ -33,15 +34,34 @@ def find(conversation: Conversation) -> list[MessageTemplate]:
 
 
 def fill(template: MessageTemplate, conversation: Conversation) -> str:
+    return template.text.format_map(_Known(_facts(conversation)))
+
+
+def approved(conversation: Conversation, *, name: str, text: str) -> MessageTemplate | None:
+    """The template that the provider approved under `name`, if these are its words; None where a form claims more."""
+    return next(
+        (one for one in find(conversation) if one.approved_as == name and fill(one, conversation) == text.strip()), None
+    )
+
+
+def values(template: MessageTemplate, conversation: Conversation) -> list[str]:
+    """What stands in its places, in the order of the text: a provider that holds the text wants only these."""
+    facts = _facts(conversation)
+    return [facts[name] for name in _PLACES.findall(template.text) if name in facts]
+
+
+_PLACES = re.compile(r"\{(\w+)\}")
+
+
+def _facts(conversation: Conversation) -> dict[str, str]:
     deal = conversation.opportunity
-    facts = {
+    return {
         "contact": conversation.contact.name.split(" ")[0],
         "deal": str(deal) if deal else "",
         "owner": str(deal.owner) if deal and deal.owner else settings.VIGENTE_WORKSPACE,
         "company": str(deal.company) if deal and deal.company else "",
         "workspace": settings.VIGENTE_WORKSPACE,
     }
-    return template.text.format_map(_Known(facts))
 
 
 def templates_for(conversation: Conversation) -> dict[str, str]:

@@ -17,7 +17,7 @@ from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.models.outbox import Delivery, OutboxMessage
 from conflicts.sentences import Sentence, actor
 from conflicts.work import Work
-from crm import contacting, timers
+from crm import contacting, templating, timers
 from crm.actions.conversations import MESSAGES, NOT_CHANGED, arm
 from crm.actions.fields import Line, Params, ShortLine, Text
 from crm.channels.sending import destination_of
@@ -40,6 +40,8 @@ def _say(
     """An outgoing message as writes of this Work: the line in the thread, the watermark, the row in the outbox."""
     conversation: Conversation = work.subject
     automatic = not work.by.is_person
+    known = templating.approved(conversation, name=template, text=text) if template else None
+    parameters = templating.values(known, conversation) if known else []
     headers = _mail_headers(conversation, automatic=automatic) if conversation.medium == "email" else {}
     work.add(
         Message(
@@ -69,6 +71,7 @@ def _say(
             "to": conversation.reply_to,
             "text": text,
             "template": template,
+            "parameters": parameters,
             "language": conversation.language,
             "headers": headers,
             "automatic": automatic,
@@ -178,6 +181,8 @@ def _check_say(work: Work) -> None:
         raise RuleBroken("message_empty")
     if not work.by.is_person:
         raise RuleBroken("message_people_only")
+    if p.template and not templating.approved(work.subject, name=p.template, text=p.text):
+        raise RuleBroken("template_not_approved")
     approved = bool(p.template)
     if forbidden := contacting.why_not(work.subject, work.subject.contact, now=work.now, approved_template=approved):
         raise RuleBroken(forbidden.code, **forbidden.facts)

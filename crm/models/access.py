@@ -12,7 +12,7 @@ from typing import Any
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext_lazy
 
 from conflicts.actors import Actor
 from conflicts.history import tracked
@@ -30,8 +30,8 @@ class AccessKind(models.TextChoices):
 
 class AccessState(models.TextChoices):
     ASKED = "asked", _("asked for")
-    GRANTED = "granted", _("granted")
-    DECLINED = "declined", _("declined")
+    GRANTED = "granted", pgettext_lazy("access", "granted")
+    DECLINED = "declined", pgettext_lazy("access", "declined")
     WITHDRAWN = "withdrawn", _("withdrawn")
     REVOKED = "revoked", _("taken back")
     EXPIRED = "expired", _("run out")

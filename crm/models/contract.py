@@ -12,7 +12,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext_lazy
 
 from conflicts.actors import Actor
 from conflicts.history import tracked
@@ -25,9 +25,9 @@ from crm.models.user import User
 class ContractState(models.TextChoices):
     DRAFT = "draft", _("draft")
     OFFERED = "offered", _("offered")
-    APPROVED = "approved", _("approved")
+    APPROVED = "approved", pgettext_lazy("contract", "approved")
     SIGNED = "signed", _("signed")
-    DECLINED = "declined", _("declined")
+    DECLINED = "declined", pgettext_lazy("contract", "declined")
     CANCELLED = "cancelled", _("cancelled")
 
 
@@ -220,8 +220,8 @@ class Document(ChildModel):
 
 
 class Verdict(models.TextChoices):
-    APPROVED = "approved", _("approved")
-    DECLINED = "declined", _("declined")
+    APPROVED = "approved", pgettext_lazy("contract", "approved")
+    DECLINED = "declined", pgettext_lazy("contract", "declined")
     VOIDED = "voided", _("approval void")
     SIGNED = "signed", _("signed")
 

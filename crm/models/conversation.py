@@ -7,7 +7,7 @@ Next in the flow: `crm/actions/conversation_inbound.py`.
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext_lazy
 
 from conflicts.actors import Actor
 from conflicts.history import tracked
@@ -26,7 +26,7 @@ class Owner(models.TextChoices):
 
 class Status(models.TextChoices):
     OPEN = "open", _("open")
-    CLOSED = "closed", _("closed")
+    CLOSED = "closed", pgettext_lazy("conversation", "closed")
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -143,7 +143,7 @@ class Message(ChildModel):
     outbox_key = models.CharField(max_length=200, blank=True)
     answers_up_to = models.BigIntegerField(null=True, blank=True)
     """The counter of the last message that its author had seen."""
-    withdrawn = models.BooleanField(_("taken back"), default=False)
+    withdrawn = models.BooleanField(pgettext_lazy("message", "taken back"), default=False)
     """It was queued and did not go out: what it answered is unanswered again."""
 
     subject_field = "conversation"

@@ -7,7 +7,7 @@ gives it to somebody else. Tickets wait in the queue of a team, or in everybody'
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext_lazy
 
 from conflicts.actors import Actor
 from conflicts.history import tracked
@@ -20,7 +20,7 @@ class TicketState(models.TextChoices):
     OPEN = "open", _("open")
     IN_PROGRESS = "in_progress", _("in progress")
     WAITING = "waiting", _("waiting")
-    CLOSED = "closed", _("closed")
+    CLOSED = "closed", pgettext_lazy("ticket", "closed")
 
 
 TRANSITIONS: dict[TicketState, frozenset[TicketState]] = {

@@ -187,3 +187,21 @@ def test_a_new_message_of_the_customer_does_not_undo_a_take_over() -> None:
     talk = writes("anybody there?")
     assert (talk.owner_kind, talk.owner) == (Owner.PERSON, cast.alice())
     assert ReplyTimer.objects.get().due_at is None
+
+
+def test_outside_the_window_only_the_approved_words_go_out_with_what_stands_in_their_places() -> None:
+    talk = writes("hello", to=account(address="123", provider="whatsapp", medium="whatsapp"), name="Ana Reis")
+    age(talk, last_inbound_at="25 hours")
+    given = {"slug": "back", "name": "Back", "language": "en", "text": "Hello {contact}, {workspace} here."}
+    cast.propose("template.create", by=cast.manager(), approved_as="back_1", **given)
+    talk.refresh_from_db()
+    said = {"seen": 1, "template": "back_1"}
+    forged = cast.propose("conversation.send", talk, by=cast.alice(), text="Buy now!", **said)
+    assert forged.sentence is not None
+    assert forged.sentence.code == "template_not_approved"
+
+    outcome = cast.propose("conversation.send", talk, by=cast.alice(), text="Hello Ana, Geada Sensors here.", **said)
+
+    assert outcome.written, outcome
+    payload = OutboxMessage.objects.get().payload
+    assert (payload["template"], payload["parameters"]) == ("back_1", ["Ana", "Geada Sensors"])
