@@ -145,4 +145,5 @@ TURNS = {
     "suggestion.taken_over": _("{who} is writing with the customer. The suggestion was closed; nothing was sent."),
 }
 
-sentences.register(GATES | RULES | CARD | TOLD | TURNS)
+sentences.register(GATES | RULES | CARD | TOLD)
+sentences.register(TURNS, whole=TURNS)
