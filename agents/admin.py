@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from agents.models import AutonomyPolicy, Recommendation, SweepRun, Turn, Verdict
+from agents.models import Approval, AutonomyPolicy, Recommendation, SweepRun, Turn, Verdict
 from conflicts import actions
 from conflicts.actors import Actor
 from conflicts.admin import evidence
 from conflicts.admin.columns import display
-from conflicts.admin.read_only import ReadOnlyAdmin
+from conflicts.admin.read_only import ReadOnlyAdmin, ReadOnlyInline
 from conflicts.admin.seen import SeenForm
 from conflicts.admin.words import label
 from conflicts.exceptions import UnknownAction
@@ -53,6 +53,31 @@ def of_my_deals(found: Any, request: HttpRequest) -> Any:
     return found if user.sees_everything else found.filter(opportunity__in=Opportunity.objects.visible_to(user))
 
 
+class ApprovalInline(ReadOnlyInline):
+    """Each yes: to what, by whom, for how long, and whether it was used."""
+
+    model = Approval
+    readonly_fields = ("person", "shown_state", "read_words", "given_at", "expires_at", "settled_at", "reason_void")
+    fields = readonly_fields
+    ordering = ("-id",)
+
+    @display(description=_("given by"))
+    def person(self, obj: Approval) -> str:
+        return obj.giver.shown
+
+    @display(description=_("state"), label={"given": "info", "used": "success", "void": "warning"})
+    def shown_state(self, obj: Approval) -> tuple[str, str]:
+        return obj.state, obj.get_state_display()
+
+    @display(description=_("what was read"))
+    def read_words(self, obj: Approval) -> str:
+        return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in obj.shown.get("lines", ())))
+
+    @display(description=_("why it is void"))
+    def reason_void(self, obj: Approval) -> str:
+        return str(obj.void_because or "–")
+
+
 @admin.register(Recommendation)
 class RecommendationAdmin(ReadOnlyAdmin):
     list_display = ("what", "opportunity", "shown_state", "rule", "agent_name", "version_read", "created_at")
@@ -60,6 +85,7 @@ class RecommendationAdmin(ReadOnlyAdmin):
     list_filter = ("state", "rule")
     search_fields = ("opportunity__name",)
     ordering = ("-id",)
+    inlines = (ApprovalInline,)
     readonly_fields = ("what", "reasons", "agent_name", "rests_on", "would_do", "decider", "overtaker")
     fieldsets = (
         (None, {"fields": ("what", "reasons", ("opportunity", "state"), ("agent_name", "rule", "priority"))}),

@@ -52,8 +52,8 @@ def give(
 def in_force(ones: Iterable[Recommendation]) -> dict[int, proposals.Approval]:
     """Suggestion -> its yes that is not used yet, as the gate takes it, with the giver's account as it is now."""
     wanted = {one.pk: one.revision for one in ones}
-    rows = Approval.objects.filter(recommendation__in=wanted, state=ApprovalState.GIVEN)
-    rows = [row for row in rows if row.revision == wanted[row.recommendation_id]]
+    given = Approval.objects.filter(recommendation__in=wanted, state=ApprovalState.GIVEN)
+    rows = [row for row in given if row.revision == wanted[row.recommendation_id]]
     people = {str(user.pk): user for user in User.objects.filter(pk__in={int(row.giver.key) for row in rows})}
     return {
         row.recommendation_id: proposals.Approval(

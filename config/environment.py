@@ -69,7 +69,9 @@ class Environment:
         value = self.text(name, default=default).rstrip("/")
         parts = urlsplit(value)
         if value and not (parts.scheme in ("http", "https") and parts.hostname and not parts.query):
-            raise ImproperlyConfigured(f"{name} is {value!r}; it must be an address, https://crm.example.org for instance.")
+            raise ImproperlyConfigured(
+                f"{name} is {value!r}; it must be an address, https://crm.example.org for instance."
+            )
         return value
 
     def mailers(self) -> dict[str, dict[str, Any]]:

@@ -2,11 +2,12 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.decorators.http import require_safe
 
 from conflicts.admin import policies
 
 urlpatterns = [
-    path("admin/policies/", admin.site.admin_view(policies.page), name="policies"),
+    path("admin/policies/", require_safe(admin.site.admin_view(policies.page)), name="policies"),
     path("admin/", admin.site.urls),
     path("", include("crm.urls")),
     path("", include("agents.urls")),

@@ -63,7 +63,7 @@ def change_all(
     model: type[VersionedModel], action: str, picked: Mapping[int, int], change: Change, *, by: Actor, key: str
 ) -> Report:
     """`picked`: the records that were ticked, each with the version it was shown at. Raises BadParams."""
-    rows = {row.pk: row for row in model._default_manager.filter(pk__in=picked)}
+    rows: dict[int, Any] = {row.pk: row for row in model._default_manager.filter(pk__in=picked)}
     tags = _tags_then(model, {pk: version for pk, version in picked.items() if pk in rows})
     report = Report(gone=len(picked) - len(rows))
     asked: list[tuple[Any, Proposal]] = []

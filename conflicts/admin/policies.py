@@ -15,7 +15,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.text import capfirst, get_text_list
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from conflicts.admin import diagram
 from conflicts.models import VersionedModel
@@ -63,7 +62,6 @@ def models() -> list[type[VersionedModel]]:
     return sorted(found, key=lambda model: str(model._meta.verbose_name_plural).lower())
 
 
-@require_safe
 def page(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),

@@ -7,6 +7,7 @@ from django.urls import reverse
 from agents import sweeps
 from agents.models import Recommendation, SweepRun, Verdict
 from tests import cast
+from tests.agents.suggested import said_yes
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +55,13 @@ def test_sweeps_and_what_they_left_alone_are_listed_with_the_reason(ada: Client)
     SweepRun.objects.create(looked_at=7)
     assert "In New customers are not contacted" in ada.get(reverse("admin:agents_verdict_changelist")).content.decode()
     assert ada.get(reverse("admin:agents_sweeprun_changelist")).status_code == 200
+
+
+def test_a_suggestions_page_shows_each_yes_with_what_was_read(ada: Client) -> None:
+    one = suggested("Idle deal")
+    said_yes(one, by=cast.alice())
+
+    page = ada.get(reverse("admin:agents_recommendation_change", args=[one.pk])).content.decode()
+
+    assert "Alice Amaral" in page
+    assert "Adds a task for you. Nothing is sent to the customer." in page
