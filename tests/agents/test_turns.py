@@ -69,8 +69,10 @@ def test_a_message_during_the_generation_drops_the_draft_and_one_answer_to_every
     assert said(talk) == []
     dropped = Turn.objects.get()
     assert (dropped.state, dropped.text) == (TurnState.SUPERSEDED, "Which one?")
-    assert dropped.why is not None and dropped.why.code == "reply.customer_wrote_again"
-    assert dropped.record is not None and dropped.record.result == "superseded"
+    assert dropped.why is not None
+    assert dropped.why.code == "reply.customer_wrote_again"
+    assert dropped.record is not None
+    assert dropped.record.result == "superseded"
 
     assert replies.take_turn(talk.pk, responder=model) is End.QUEUED
     assert said(talk) == ["Here is ABC."]
@@ -107,7 +109,8 @@ def test_a_person_who_takes_over_in_the_middle_of_a_draft_is_not_spoken_over() -
     assert said(talk) == ["I have it."]
     dropped = Turn.objects.get()
     assert (dropped.state, dropped.text) == (TurnState.SUPERSEDED, "Welcome!")
-    assert dropped.why is not None and dropped.why.code == "turn.taken_over"
+    assert dropped.why is not None
+    assert dropped.why.code == "turn.taken_over"
     talk.refresh_from_db()
     assert (talk.owner_kind, talk.owner, talk.owner_epoch) == (Owner.PERSON, cast.alice(), 2)
     assert due_in(talk) is None
@@ -209,7 +212,8 @@ def test_taking_over_closes_the_open_follow_up_of_the_deal_in_the_same_transacti
 
     one = Recommendation.objects.get(pk=one.pk)
     assert one.state == State.SUPERSEDED
-    assert one.overtaker is not None and one.overtaker.same_as(actors.person(cast.alice()))
+    assert one.overtaker is not None
+    assert one.overtaker.same_as(actors.person(cast.alice()))
 
 
 def test_giving_back_arms_the_timer_for_what_is_unanswered() -> None:

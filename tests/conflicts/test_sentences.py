@@ -10,7 +10,8 @@ from conflicts.sentences import Sentence
 
 DENIALS = re.compile(
     r"nothing (of this one )?was (written|added|sent|reserved|decided)\b(?! twice)|nobody was contacted"
-    r"|was not (added|made|sent|stored again|taken back)|draft was dropped|stays with them|is looked for|is unanswered again",
+    r"|was not (added|made|sent|stored again|taken back)|draft was dropped|stays with them|is looked for"
+    r"|is unanswered again",
     re.IGNORECASE,
 )
 
