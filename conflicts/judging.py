@@ -179,7 +179,10 @@ def merge_writes(work: Work, action: Action) -> None:
 
 
 def told(work: Work, result: Result, verdict: Verdict) -> Outcome:
-    return answer(work, result, Sentence(verdict.code, verdict.facts), state=verdict.state)
+    state = verdict.state
+    if work.proposal.approval and work.moved and state == "needs_reevaluation":
+        state = "changed_during_approval"  # for the person who said yes that is what happened
+    return answer(work, result, Sentence(verdict.code, verdict.facts), state=state)
 
 
 def answer(
