@@ -199,6 +199,7 @@ def _settle(turn: Turn, outcome: Outcome, *, handed_over: bool) -> End:
         timers.arm([turn.conversation_id], drops=0, failures=0)
     elif settled.result is Result.SUPERSEDED:
         state = TurnState.SUPERSEDED
+        drops: int | None
         match settled.sentence and settled.sentence.code:
             case "reply.customer_wrote_again":
                 drops = ReplyTimer.objects.values_list("drops", flat=True).get(pk=turn.conversation_id) + 1

@@ -12,7 +12,7 @@ from django.db import models
 def tracked[M: type[models.Model]](model: M) -> M:
     """Class decorator: keep each version of `model` in an append-only table beside it (`<Model>Event`)."""
     child = hasattr(model, "subject_field")  # a ChildModel: which cannot be imported here, it is declared further on
-    key = (f"{model.subject_field}", "subject_version") if child else ("pgh_obj", "version")
+    key = (f"{model.subject_field}", "subject_version") if child else ("pgh_obj", "version")  # type: ignore[attr-defined]
     attrs: dict[str, Any] = {} if child else {"version": models.BigIntegerField()}
     return pghistory.track(  # type: ignore[no-any-return]
         pghistory.InsertEvent(),

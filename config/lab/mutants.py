@@ -1,63 +1,22 @@
 """Mutants: the house with one protection taken out, in a process of its own, to see that its race is then lost.
 
 Guarantees that a race which is green has been seen red: a protection whose absence nobody notices is either needless or
-untested. Code is taken out by rewriting its source, so a mutant that no longer fits the code says so and is not run.
-Next in the flow: `config/lab/mutation.py`.
+untested. The tools are in `config/lab/taking_out.py`. Next in the flow: `config/lab/mutation.py`.
 """
 
-import inspect
-import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from django.db import connection
-
 from agents import execution, recommendations, rights, states
-from config.lab import scratch, world
-from conflicts import actions, guard, judging, leases, ledger, outbox, policing, reading, records, settling, writing
+from config.lab import scratch
+from config.lab.mutants_of_talks import OF_TALKS
+from config.lab.taking_out import Mutant, put, rewritten, unruled, without_constraint, without_index
+from conflicts import guard, judging, leases, ledger, outbox, policing, reading, records, settling, writing
 from conflicts.merging import Merged
 from crm.models.moves import MoveGuard
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mutant:
-    name: str
-    takes_out: str
-    out: Callable[[], AbstractContextManager[None]]
-    lost: tuple[str, ...]
-    """The scenarios of which at least one must go wrong."""
-    rounds: int = 20
-
-
-class DoesNotFit(Exception):
-    """The code that a mutant takes out is not there any more: the mutant has to follow it."""
-
-
-@contextmanager
-def rewritten(module: ModuleType, *changes: tuple[str, str, str]) -> Iterator[None]:
-    """With functions of `module` in which a piece of source is another one: (function, piece, replacement)."""
-    honest = {name: getattr(module, name) for name, _, _ in changes}
-    try:
-        for name, piece, replacement in changes:
-            source = textwrap.dedent(inspect.getsource(honest[name]))
-            if source.count(piece) != 1:
-                raise DoesNotFit(f"{module.__name__}.{name} holds {piece!r} {source.count(piece)} times, not once.")
-            exec(compile(source.replace(piece, replacement), f"<mutant of {name}>", "exec"), module.__dict__)
-        yield
-    finally:
-        for name, function in honest.items():
-            setattr(module, name, function)
-
-
-@contextmanager
-def put(target: Any, name: str, value: Any) -> Iterator[None]:
-    with patch.object(target, name, value):
-        yield
 
 
 @contextmanager
@@ -75,14 +34,6 @@ def unlocked() -> Iterator[None]:
 def unlocked_and_uncompared() -> Iterator[None]:
     """The second line cannot be seen while the first holds: both are taken out."""
     with unlocked(), rewritten(writing, ("_update_sql", '" AND version = %s"', '" AND %s > 0"')):
-        yield
-
-
-@contextmanager
-def unruled(action: str) -> Iterator[None]:
-    """An action without its own check."""
-    honest = actions.get(action)
-    with patch.dict(actions._ACTIONS, {action: replace(honest, check=lambda work: None)}):
         yield
 
 
@@ -126,37 +77,6 @@ def unswapped() -> Iterator[None]:
     blind = rewritten(states, ("move", "state__in=of, revision=recommendation.revision", ""))
     with blind, patch.object(recommendations, "move", move), patch.object(execution, "move", move):
         yield
-
-
-@contextmanager
-def without_index(name: str) -> Iterator[None]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = %s", [name])
-        found = cursor.fetchone()
-        if found is None:
-            raise DoesNotFit(f"There is no index {name}.")
-        cursor.execute(f"DROP INDEX {connection.ops.quote_name(name)}")
-        try:
-            yield
-        finally:
-            world.empty()  # what it would not allow may lie there by now
-            cursor.execute(found[0])
-
-
-@contextmanager
-def without_constraint(table: str, name: str) -> Iterator[None]:
-    quote = connection.ops.quote_name
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = %s", [name])
-        found = cursor.fetchone()
-        if found is None:
-            raise DoesNotFit(f"There is no constraint {name}.")
-        cursor.execute(f"ALTER TABLE {quote(table)} DROP CONSTRAINT {quote(name)}")
-        try:
-            yield
-        finally:
-            world.empty()  # what it would not allow may lie there by now
-            cursor.execute(f"ALTER TABLE {quote(table)} ADD CONSTRAINT {quote(name)} {found[0]}")
 
 
 @contextmanager
@@ -367,6 +287,7 @@ MUTANTS = [
         out=partial(put, records, "leaves_record", lambda outcome: False),
         lost=("two_savers_of_one_field",),
     ),
+    *OF_TALKS,
 ]
 
 
@@ -380,9 +301,3 @@ def find(names: list[str]) -> list[Mutant]:
     if unknown := [name for name in names if name not in known]:
         raise NoSuchMutant(f"There is no mutant {', '.join(map(repr, unknown))}. There are: {', '.join(known)}.")
     return [known[name] for name in names] or MUTANTS
-
-
-# Those of the conversations take their tools from here, so they come last.
-from config.lab.mutants_of_talks import OF_TALKS  # noqa: E402
-
-MUTANTS += OF_TALKS

@@ -1,7 +1,7 @@
 """Mutants of the conversations: one protection out of accepting, turn or last look, and the race that is then lost.
 
 Where one protection stands behind another, so that the second cannot be seen while the first holds, both are taken out.
-Imported by `config/lab/mutants.py`, whose tools these are, and by nobody else.
+Listed by `config/lab/mutants.py`.
 """
 
 import uuid
@@ -12,7 +12,7 @@ from functools import partial
 from unittest.mock import patch
 
 from agents import replies
-from config.lab.mutants import Mutant, put, rewritten, unruled, without_constraint, without_index
+from config.lab.taking_out import Mutant, put, rewritten, unruled, without_constraint, without_index
 from conflicts import actions, leases
 from crm import accepting
 from crm.actions import conversation_outbound

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from config.embedded.homes import PROJECT
-from config.lab.mutants import Mutant
+from config.lab.taking_out import Mutant
 
 WAIT = 180
 """Seconds for one mutant's process."""

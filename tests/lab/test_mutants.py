@@ -3,8 +3,9 @@
 import pytest
 
 from config.lab import mutation
-from config.lab.mutants import MUTANTS, DoesNotFit, Mutant, rewritten
+from config.lab.mutants import MUTANTS
 from config.lab.mutation import Catch
+from config.lab.taking_out import DoesNotFit, Mutant, rewritten
 from conflicts import judging, leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
