@@ -29,6 +29,10 @@ class Status(models.TextChoices):
     CLOSED = "closed", pgettext_lazy("conversation", "closed")
 
 
+TRANSITIONS = {Status.OPEN: frozenset({Status.CLOSED}), Status.CLOSED: frozenset({Status.OPEN})}
+"""A new message of the customer, or a word of ours, opens it again."""
+
+
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def visible_to(self, user: User) -> "ConversationQuerySet":
         """Those about a deal that the person sees, and those about none; administrators see all."""
@@ -73,6 +77,8 @@ class Conversation(VersionedModel):
     last_human_at = models.DateTimeField(_("last human sign"), null=True, blank=True)
 
     policy = MergePolicy(owner=gettext_noop("customer service"))
+    state_field = "status"
+    transitions = TRANSITIONS
     objects = ConversationQuerySet.as_manager()
 
     class Meta:
