@@ -5,13 +5,16 @@ loses none: the watch over rows finds it again. Next in the flow: `conflicts/tas
 """
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import task_prerun, worker_init
 from kombu import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 from django.conf import settings  # asks for the variable above
+from django.db import close_old_connections, connections
 
 from config import embedded
 from conflicts import partitions
@@ -29,11 +32,15 @@ TRANSPORT = {
     "retry_on_timeout": False,
 }
 
+CONNECTION_SECONDS = 300
+
 # Each with an exchange of its own: under a common one, a message for one queue would land in both.
 QUEUES = ["default", "agents", *partitions.queues()]
 
 app = Celery("vigente")
 app.conf.update(
+    # Celery's own rule closes the connection around every task; ours is below.
+    CELERY_DB_REUSE_MAX=10_000,
     broker_url=embedded.broker_url(settings.REDIS_URL),
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
@@ -84,3 +91,17 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks(["agents", "crm", "conflicts"])
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def keep_connections(**signal: Any) -> None:
+    """A worker's connection goes from task to task, tried before each: a new one costs more than a turn or a job."""
+    for alias in connections:
+        found = connections.settings[alias]
+        if not found["OPTIONS"].get("pool"):
+            found.update(CONN_MAX_AGE=CONNECTION_SECONDS, CONN_HEALTH_CHECKS=True)
+
+
+@task_prerun.connect  # type: ignore[untyped-decorator]
+def look_at_connections(**signal: Any) -> None:
+    close_old_connections()
