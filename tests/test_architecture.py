@@ -28,7 +28,7 @@ REVIEWED = {
     # file: {what is called: why it is in order}
     "conflicts/models/versioned.py": {"super().save": "the guarded save itself"},
     "conflicts/gate.py": {"row.save": "a conflict record, new"},
-    "config/celery.py": {"app.conf.update": "settings of Celery"},
+    "config/celery.py": {"app.conf.update": "settings of Celery", "found.update": "settings of a connection"},
     "config/bench/loaded.py": {"store.create": "a session"},
     "config/bench/scratch.py": {
         "Pipeline.objects.create": "a new pipeline of a scratch database",
