@@ -59,7 +59,7 @@ sentences.register(
         "decided.ask_again": _("The agent looks at it again."),
         "decided.hand_over": _("Handed to {who}, with a day to decide."),
         "decided.twice": _("This was decided already, by this very form."),
-        "conflict_stays": _("The conflict waits as before."),
+        "conflict_stays": _("It waits as before."),
     },
     whole=("settled_meanwhile", "revised_meanwhile"),
 )
