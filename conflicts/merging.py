@@ -57,15 +57,22 @@ def merge(
 
 
 def _append(base: Value, current: Value, proposed: Value) -> Merged | None:
-    """Lists: what either added is in, what either took out is out. Texts: both endings, if both only wrote on."""
+    """Lists: what either added is in, what either took out is out. Texts: both endings, if both only added lines."""
     if isinstance(current, list) and isinstance(proposed, list):
         start = base if isinstance(base, list) else []
         gone = [item for item in start if item not in proposed or item not in current]
         kept = [item for item in current if item not in gone]
         return Merged(kept + [item for item in proposed if item not in kept and item not in gone])
     if isinstance(current, str) and isinstance(proposed, str):
-        start_text = str(base or "")
-        if current.startswith(start_text) and proposed.startswith(start_text):
-            added = proposed[len(start_text) :].strip("\n")
-            return Merged(f"{current.rstrip()}\n{added}" if current.strip() else added)
+        start_text = str(base or "").rstrip("\n")
+        theirs, mine = _lines_after(start_text, current), _lines_after(start_text, proposed)
+        if theirs is not None and mine is not None:
+            return Merged("\n".join(part for part in (start_text, theirs, mine) if part))
     return None
+
+
+def _lines_after(start: str, text: str) -> str | None:
+    """The lines that `text` adds below `start`; None if it changes `start` itself, or goes on in its last line."""
+    if not text.startswith(start) or (start and text[len(start) : len(start) + 1] not in ("", "\n")):
+        return None
+    return text[len(start) :].strip("\n")

@@ -4,6 +4,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -140,3 +141,20 @@ def test_a_field_that_nobody_declared_is_refused() -> None:
 
 def test_every_rule_has_words_for_a_person() -> None:
     assert all(str(rule.words) for rule in Rule)
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "two", "both"),
+    [
+        ("Call 1", "Call 10", "Call 12", None),
+        ("Call 1", "Call 1\nask Rui", "Call 12", None),
+        ("Call 1", "Call 1\nask Rui", "Call 1\nask Ana", "Call 1\nask Rui\nask Ana"),
+        ("Call 1\n", "Call 1\nask Rui", "Call 1\n\nask Ana", "Call 1\nask Rui\nask Ana"),
+        ("", "ask Rui", "ask Ana", "ask Rui\nask Ana"),
+    ],
+)
+def test_two_texts_are_put_together_only_where_both_added_lines(
+    base: str, one: str, two: str, both: str | None
+) -> None:
+    found = merge(rule=Rule.APPEND, base=base, current=one, proposed=two, theirs=ALICE, mine=BOB)
+    assert found == (Merged(both) if both is not None else Unmerged(base, one, two))
