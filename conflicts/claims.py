@@ -81,8 +81,11 @@ def give_back(record: int, *, by: Actor) -> bool:
 
 
 def release(claim: Claim, *, by: Actor) -> None:
-    """After the decision. That it has ended meanwhile is nobody's loss."""
+    """After the decision. That it has ended meanwhile is nobody's loss; somebody else's is not touched."""
     record = claim.key.removeprefix(PREFIX)
+    found = holder(int(record))
+    if found is not None and not found.by.same_as(by):
+        return
     leases.release(
         Grant(claim=claim, unit=f"review of conflict {record}", actor=str(by), seconds=SECONDS, asked_at=0.0)
     )

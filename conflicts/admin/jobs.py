@@ -80,7 +80,7 @@ class JobAdmin(WorkAdmin):
                 ),
                 (label(Job, "subject"), subject_link(obj.subject)),
                 *facts(obj, "sequence", "attempts", "due_at", "error"),
-                (_t("claim"), format_html("{} {}", claim, obj.holder)),
+                (_t("claim"), format_html("{} {}", claim, f"{obj.holder[:4]}…" if obj.holder else "")),
                 (label(Job, "by"), Actor.parse(obj.by).shown),
                 *facts(obj, "created_at", "started_at", "finished_at"),
             ],

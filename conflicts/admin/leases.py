@@ -14,13 +14,16 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from conflicts import leases
+from conflicts import claims, leases
 from conflicts.actors import Actor
 from conflicts.admin.columns import display
 from conflicts.admin.deciding import SHOWN, Answer, Reason, Told, WorkAdmin, facts, label, moment
 from conflicts.clock import ClockTimestamp
 from conflicts.models import Lease, LeaseEvent
 from conflicts.models.lease import LeaseEventKind
+
+
+SHOWN_OF_HOLDER = 4
 
 
 def in_force() -> Q:
@@ -46,7 +49,7 @@ class ForceFilter(SimpleListFilter):
 
 class LeaseAdmin(WorkAdmin):
     template = "admin/conflicts/lease/detail.html"
-    list_display = ("key", "force", "who", "since", "until", "beat", "work", "reason", "fence")
+    list_display = ("key", "force", "who", "since", "until", "beat", "work", "reason", "token")
     list_filter = (ForceFilter,)
     search_fields = ("key", "unit", "actor")
     ordering = ("-expires_at",)
@@ -63,6 +66,10 @@ class LeaseAdmin(WorkAdmin):
     @display(description=_("in force"), label={"held": "info", "ended": ""})
     def force(self, obj: Any) -> tuple[str, str]:
         return ("held", _t("in force")) if obj.alive else ("ended", _t("ended"))
+
+    @display(description=_("fencing token"), ordering="fence")
+    def token(self, obj: Lease) -> str:
+        return "" if obj.key.startswith(claims.PREFIX) else str(obj.fence)
 
     @display(description=_("since"), ordering="granted_at")
     def since(self, obj: Lease) -> str:
@@ -92,7 +99,8 @@ class LeaseAdmin(WorkAdmin):
             "facts": [
                 *facts(obj, "key"),
                 (label(Lease, "actor"), self.who(obj)),
-                *facts(obj, "unit", "reason", "granted_at", "expires_at", "beat_at", "fence", "holder"),
+                *facts(obj, "unit", "reason", "granted_at", "expires_at", "beat_at"),
+                *_key(obj),
                 (label(Lease, "renewal"), obj.get_renewal_display()),
                 *facts(obj, "release_when"),
                 (label(Lease, "recovery"), _recovery(obj.recovery)),
@@ -132,6 +140,14 @@ class LeaseAdmin(WorkAdmin):
             return Answer(words=_how_it_ended(row, request.POST["seen"]), status=409)
         leases.break_(row.key, by=by, why=request.POST["why"].strip())
         return Answer(words=_t("The lease is broken. What its holder still writes is refused."))
+
+
+def _key(obj: Lease) -> list[tuple[str, str]]:
+    """Enough of the key to tell two holders apart, never enough to use it; of a reviewer's claim nothing."""
+    if obj.key.startswith(claims.PREFIX):
+        return []
+    shown = f"{obj.holder[:SHOWN_OF_HOLDER]}…" if obj.holder else ""
+    return [(label(Lease, "fence"), str(obj.fence)), (label(Lease, "holder"), shown)]
 
 
 def _recovery(recovery: dict[str, Any]) -> str:

@@ -187,3 +187,11 @@ def test_nothing_else_writes(ada: Client) -> None:
     assert ada.post(reverse("admin:conflicts_lease_delete", args=[row().pk]), {"post": "yes"}).status_code == 403
     assert ada.post(reverse("admin:conflicts_lease_add"), {}).status_code == 403
     assert Lease.objects.values().get() == before
+
+
+def test_a_holders_key_is_never_shown_whole_and_of_a_reviewers_claim_nothing(manuela: Client) -> None:
+    for key, start in (("crm.import:1", True), ("conflict:77", False)):
+        holder = held(key).claim.holder
+        shown = page(manuela, key=key).content.decode()
+        assert holder not in shown
+        assert (f"{holder[:4]}…" in shown) is start

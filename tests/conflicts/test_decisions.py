@@ -300,3 +300,19 @@ def test_no_agent_is_asked_about_what_a_person_meant() -> None:
     assert str(told.sentence) == "No agent can be asked about this: a person decides."
     assert fresh(record).closed_at is None
     assert not Job.objects.exists()
+
+
+# ---- a claim is somebody's
+
+
+def test_a_claim_with_another_persons_numbers_is_not_theirs() -> None:
+    deal, record = clash()
+    theirs = claims.take(record.pk, by=actors.person(cast.manager()))
+    assert isinstance(theirs, Claim)
+    told = decide(record, DecisionKind.APPLY, by=cast.administrator(), claim=theirs)
+
+    assert not told.done
+    assert str(told.sentence).startswith("Manuela Moraes is deciding about this until ")
+    assert amount(deal) == "110.00"
+    claims.release(theirs, by=actors.person(cast.administrator()))
+    assert claims.holder(record.pk) is not None
