@@ -144,6 +144,8 @@ def edit(
 ) -> Told:
     """Other content: a new revision, which no earlier yes covers. `reason`: why the agent's own was not right.
 
+    The same content is no edit: the revision, and whose proposal it is, stay.
+
     Raises BadParams with a sentence for each field.
     """
     try:
@@ -166,6 +168,8 @@ def edit(
         title = Sentence("title.edited", {"what": valid["title"], "day": date(due)})
     else:
         title = Sentence("r3.title", {**recommendation.headline.facts, "day": date(due)})
+    if valid == _plain(recommendation):
+        return told_no(recommendation, Sentence("no.edit_same"))
     changed = Recommendation.objects.filter(
         pk=recommendation.pk, state=State.PROPOSED, revision=recommendation.revision
     ).update(
@@ -174,6 +178,7 @@ def edit(
         title=title.as_json(),
         basis=reads,
         edited_by=str(by),
+        editors=list(dict.fromkeys([*recommendation.editors, str(by)])),
         edit_reason=reason,
         expires_at=expiry(deal, due),
     )
@@ -183,6 +188,12 @@ def edit(
     news.tell(recommendation, by=by)
     sentence = Sentence("told.edited", {"what": str(recommendation.headline)})
     return Told(done=True, sentence=sentence, recommendation=recommendation)
+
+
+def _plain(recommendation: Recommendation) -> dict[str, Any]:
+    """Its content as the action keeps it: what an edit is held against."""
+    action = actions.get(recommendation.action)
+    return actions.validate(action, recommendation.params).model_dump(mode="json", exclude_unset=True)
 
 
 def ask_again(recommendation: Recommendation, *, by: Actor, now: dt.datetime) -> Told:

@@ -51,8 +51,11 @@ def check_approve(recommendation: Recommendation, *, by: Actor, now: dt.datetime
 
 
 def _check_own(recommendation: Recommendation, *, by: Actor) -> None:
-    """What somebody has changed is their own proposal: above their level another person says yes to it."""
-    if not (recommendation.edited_by and Actor.parse(recommendation.edited_by).same_as(by)):
+    """What somebody has changed is their own proposal: above their level another person says yes to it.
+
+    It stays theirs when another changes it after them: who edits last takes nothing from those before.
+    """
+    if not any(Actor.parse(editor).same_as(by) for editor in recommendation.editors):
         return
     deal = recommendation.opportunity
     if no := authority.refusal(by, authority.need_of(deal, ["amount"]), team=deal.team_id):

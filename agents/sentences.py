@@ -131,6 +131,7 @@ TOLD = {
     "no.reason": _("Say with one click why it should be another."),
     "no.owner_only": _("{who} owns the deal, and only the owner or a manager can say yes to this."),
     "no.past_day": _("Choose a day from tomorrow on, within half a year."),
+    "no.edit_same": _("Nothing was changed: it reads as before."),
     "no.edit_kind": _("Only the day, the kind and the words of a follow-up can be changed here."),
     "line.suggested": _("suggested: {what}"),
     "line.declined": _("declined the suggestion: {what}"),

@@ -124,6 +124,8 @@ class Recommendation(models.Model):
     decided_by = models.CharField(_("decided by"), max_length=200, blank=True)
     edited_by = models.CharField(_("edited by"), max_length=200, blank=True)
     """The text form of the Actor who last changed the content."""
+    editors = models.JSONField(_("all who changed it"), default=list, blank=True)
+    """The text forms of all Actors who changed the content since the agent made it: it is the proposal of each."""
     edit_reason = models.CharField(_("why it was changed"), max_length=40, blank=True)
     """DeclineReason, from whoever changed the content last."""
     decline_reason = models.CharField(_("reason"), max_length=40, blank=True)

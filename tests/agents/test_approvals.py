@@ -251,6 +251,27 @@ class TestOnesOwn:
         assert "500,000" in str(told.sentence)
         assert yes(one, by=cast.manager()).done
 
+    def test_saving_the_same_again_is_no_edit(self) -> None:
+        one = suggestion(idle_deal(amount="500000"))
+        recommendations.edit(one, by=alice(), now=NOW, params={"due_on": "2031-06-12"})
+
+        told = recommendations.edit(one, by=actors.person(cast.bob()), now=NOW, params={"due_on": "2031-06-12"})
+
+        one.refresh_from_db()
+        assert (told.done, told.sentence.code) == (False, "no.edit_same")
+        assert (one.revision, one.editors, one.edited_by) == (2, [str(alice())], str(alice()))
+        assert yes(one).sentence.code == "no.own_beyond"
+
+    def test_a_second_editor_takes_nothing_from_the_first(self) -> None:
+        one = suggestion(idle_deal(amount="500000"))
+        recommendations.edit(one, by=alice(), now=NOW, params={"due_on": "2031-06-12"})
+        assert recommendations.edit(one, by=actors.person(cast.bob()), now=NOW, params={"title": "Visit Rui"}).done
+        one.refresh_from_db()
+
+        assert yes(one).sentence.code == "no.own_beyond"
+        assert yes(one, by=cast.bob()).sentence.code == "no.own_beyond"
+        assert yes(one, by=cast.manager()).done
+
     def test_below_the_level_it_is_theirs_to_decide(self) -> None:
         one = suggestion(idle_deal(amount="500"))
         recommendations.edit(one, by=alice(), now=NOW, params={"due_on": "2031-06-12"})
