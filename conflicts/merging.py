@@ -64,15 +64,17 @@ def _append(base: Value, current: Value, proposed: Value) -> Merged | None:
         kept = [item for item in current if item not in gone]
         return Merged(kept + [item for item in proposed if item not in kept and item not in gone])
     if isinstance(current, str) and isinstance(proposed, str):
-        start_text = str(base or "").rstrip("\n")
+        start_text = str(base or "")
         theirs, mine = _lines_after(start_text, current), _lines_after(start_text, proposed)
         if theirs is not None and mine is not None:
-            return Merged("\n".join(part for part in (start_text, theirs, mine) if part))
+            return Merged("\n".join(part for part in (start_text.rstrip("\n"), theirs, mine) if part))
     return None
 
 
 def _lines_after(start: str, text: str) -> str | None:
     """The lines that `text` adds below `start`; None if it changes `start` itself, or goes on in its last line."""
-    if not text.startswith(start) or (start and text[len(start) : len(start) + 1] not in ("", "\n")):
+    if not text.startswith(start):
         return None
-    return text[len(start) :].strip("\n")
+    added = text[len(start) :]
+    at_a_line = not start or not added or start.endswith("\n") or added.startswith("\n")
+    return added.strip("\n") if at_a_line else None
