@@ -123,9 +123,10 @@ def decide(wish: Wish) -> Decided:
 def _committed(wish: Wish, record: Conflict, claim: Claim | None) -> Decided:
     if wish.kind not in WRITES:
         return _told(wish, record, gate.commit(_act(wish, claim)))
-    resolution = resolving.of(record)
+    # On the values that were shown: the gate merges from there, and what was merged twice would be written twice.
+    resolution = resolving.of(record, shown=wish.version)
     if not resolution.possible or (resolution.subject is not None and wish.version is None):
-        return Decided(done=False, sentence=Sentence("cannot_be_done"))
+        return Decided(done=False, sentence=resolution.why_not or Sentence("cannot_be_done"))
     params = wish.params if wish.kind == DecisionKind.EDIT else resolution.params()
     basis = (Read(subject=resolution.ref, version=wish.version or 0),) if resolution.ref else ()
     proposal = Proposal(

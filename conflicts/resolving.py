@@ -11,16 +11,25 @@ from functools import cached_property
 from typing import Any
 
 from django.apps import apps
+from django.utils.translation import gettext_lazy as _
 
-from conflicts import actions, history
-from conflicts.actions import Action
+from conflicts import actions, history, sentences
+from conflicts.actions import AS_SHOWN, Action
 from conflicts.actors import Actor
 from conflicts.exceptions import BadParams, UnknownAction
 from conflicts.merging import Merged, merge
 from conflicts.models import Conflict, VersionedModel
 from conflicts.outcomes import Change
 from conflicts.refs import Ref
+from conflicts.sentences import Sentence
 from conflicts.values import Value, plain, read
+
+SHOWN = (AS_SHOWN, "document")
+"""The params that say which content a word was given to; the record has the one in force under the same names."""
+
+sentences.register(
+    {"not_in_force": _("What this was about is not in force any more; it is decided on its own page, as it is now.")}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +49,9 @@ class Resolution:
     record: Conflict
     subject: VersionedModel | None
     """As it is now; None where the record is about none, or it is gone."""
+    shown: int | None = None
+    """The version that the decision is made on, where it is not the one in force: what came later is the gate's to put
+    together, once."""
     action: Action | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,8 +66,24 @@ class Resolution:
 
     @property
     def possible(self) -> bool:
-        """It can be done again at all: the action is known, and the record it is about is there."""
-        return self.action is not None and (self.subject is not None or self.action.creates)
+        """It can be done again at all: the action is known, the record it is about is there, and what was shown is."""
+        there = self.action is not None and (self.subject is not None or self.action.creates)
+        return there and not self.outdated
+
+    @property
+    def outdated(self) -> bool:
+        """It was a word on one content, which is not in force any more: from here nobody can say it of another."""
+        if self.action is None or not self.action.as_shown or self.subject is None:
+            return False
+        meant = self.record.params
+        return any(meant.get(name) != getattr(self.subject, name, None) for name in SHOWN if name in meant)
+
+    @property
+    def why_not(self) -> Sentence | None:
+        """Why it cannot be done again from here; None if it can."""
+        if self.possible:
+            return None
+        return Sentence("not_in_force" if self.outdated else "cannot_be_done")
 
     @cached_property
     def ref(self) -> Ref | None:
@@ -63,9 +91,10 @@ class Resolution:
 
     @cached_property
     def moved(self) -> tuple[Change, ...]:
-        """All that changed since it was read, up to now."""
+        """All that changed since it was read, up to what was shown (now, where nothing was)."""
         read_at = self.record.version_read
-        return history.changes_since(self.ref, read_at) if self.ref and read_at else ()
+        found = history.changes_since(self.ref, read_at) if self.ref and read_at else ()
+        return tuple(c for c in found if self.shown is None or c.subject != self.ref or c.version <= self.shown)
 
     @cached_property
     def wish(self) -> dict[str, Value]:
@@ -88,7 +117,14 @@ class Resolution:
 
     @cached_property
     def current(self) -> dict[str, Value]:
-        return read(self.subject, self.wish) if self.subject is not None else {}
+        """Of the fields it would write: what was shown, or what is in force where nothing (known) was."""
+        if self.subject is None:
+            return {}
+        now = read(self.subject, self.wish)
+        if self.ref is None or self.shown in (None, self.subject.version):
+            return now
+        then = history.values_at(self.ref, self.shown) or {}  # type: ignore[arg-type]
+        return {name: then.get(name, value) for name, value in now.items()}
 
     @cached_property
     def _answers(self) -> dict[str, Any]:
@@ -142,8 +178,8 @@ class Resolution:
         return {**self.extras, **self.settled, **meant, **(chosen or {})}
 
 
-def of(record: Conflict) -> Resolution:
-    return Resolution(record=record, subject=subject_of(record))
+def of(record: Conflict, *, shown: int | None = None) -> Resolution:
+    return Resolution(record=record, subject=subject_of(record), shown=shown)
 
 
 def subject_of(record: Conflict) -> VersionedModel | None:

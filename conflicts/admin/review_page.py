@@ -168,7 +168,7 @@ class ReviewPage:
             faults["to"] = [_("Choose who it goes to.")]
         params: Mapping[str, Any] = {}
         if kind == DecisionKind.EDIT:
-            params, more = self.editor.params(resolving.of(record), said)
+            params, more = self.editor.params(resolving.of(record, shown=_whole(said.get("version", ""))), said)
             faults |= more
         return Wish(
             record=record.pk,
@@ -241,8 +241,8 @@ class ReviewPage:
         self, kind: DecisionKind, record: Conflict, resolution: Resolution, *, by: Actor, held: Holder | None
     ) -> Button:
         no: Sentence | None = claims.held_by(held) if held is not None else decisions.refusal(record, kind, by=by)
-        if no is None and kind in decisions.WRITES and not resolution.possible:
-            no = Sentence("cannot_be_done")
+        if no is None and kind in decisions.WRITES:
+            no = resolution.why_not
         return Button(kind=kind.value, words=BUTTONS.get(kind, _("Apply as changed")), why_not=str(no or ""))
 
     def _next(self, request: HttpRequest, record: Conflict) -> Conflict | None:

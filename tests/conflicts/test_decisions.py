@@ -13,7 +13,7 @@ from conflicts.claims import Holder
 from conflicts.decisions import Decided, Wish
 from conflicts.leases import Claim
 from conflicts.models import Conflict, Decision, DecisionKind, Job, Lease, LeaseEvent, LedgerEntry, Why
-from crm.models import Opportunity, User
+from crm.models import Company, Opportunity, User
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def clash(amount: str = "120", **more: Any) -> tuple[Opportunity, Conflict]:
 
 def decide(record: Conflict, kind: DecisionKind, *, by: User | Actor, **more: Any) -> Decided:
     """As its page sends it: what was shown is the record as it is in memory."""
-    version = Opportunity.objects.get(pk=record.subject_id).version
+    version = more.pop("version", None) or Opportunity.objects.get(pk=record.subject_id).version
     wish: dict[str, Any] = {"reason": Why.STILL_RIGHT, "version": version, "form": uuid.uuid4().hex, **more}
     actor = by if isinstance(by, Actor) else actors.person(by)
     return decisions.decide(Wish(record=record.pk, kind=kind, by=actor, revision=record.revision, **wish))
@@ -316,3 +316,23 @@ def test_a_claim_with_another_persons_numbers_is_not_theirs() -> None:
     assert amount(deal) == "110.00"
     claims.release(theirs, by=actors.person(cast.administrator()))
     assert claims.holder(record.pk) is not None
+
+
+# ---- what others add meanwhile
+
+
+def test_applying_after_somebody_added_more_writes_each_line_once() -> None:
+    outcome = cast.propose("company.create", by=cast.alice(), name="Cold Rooms", note="base")
+    company = Company.objects.get(pk=outcome.subject.pk)  # type: ignore[union-attr]
+    read = Company.objects.get(pk=company.pk)
+    cast.propose("company.edit", company, by=cast.alice(), note="base\nlia", name="Cold Rooms A")
+    clashed = cast.propose("company.edit", read, by=cast.bob(), note="base\nana", name="Cold Rooms B")
+    record = Conflict.objects.get(pk=clashed.record)
+    shown = Company.objects.get(pk=company.pk)
+    cast.propose("company.edit", shown, by=cast.alice(), note="base\nlia\nbruno")
+
+    told = decide(record, DecisionKind.APPLY, by=cast.manager(), version=shown.version)
+
+    assert told.done, told
+    now = Company.objects.get(pk=company.pk)
+    assert (now.note.split("\n"), now.name) == (["base", "lia", "bruno", "ana"], "Cold Rooms B")
