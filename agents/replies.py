@@ -37,6 +37,7 @@ from conflicts.sentences import Sentence
 from crm import contacting, live, timers
 from crm.actions.conversation_outbound import MOST_DROPS, unit_of
 from crm.channels import sending
+from crm.channels.sending import Way
 from crm.models import Conversation, ReplyTimer
 
 logger = logging.getLogger(__name__)
@@ -108,10 +109,12 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
     if not conversation.is_agents or conversation.unanswered <= 0:
         timers.arm([pk])
         return End.NOT_DUE
-    if not sending.make_way(conversation):
-        timers.arm([pk], not_before=MOMENT)
-        return End.WAITS
-    timer, conversation = ReplyTimer.objects.get(pk=pk), prompts.load(pk)  # an answer may have been taken back
+    match sending.make_way(conversation):
+        case Way.TAKEN:
+            timers.arm([pk], not_before=MOMENT)
+            return End.WAITS
+        case Way.CLEARED:
+            timer, conversation = ReplyTimer.objects.get(pk=pk), prompts.load(pk)
     room = limits.of_model(writer.name, by=REPLY)
     if not room:
         timers.arm([pk], not_before=max(room.retry_after, 1.0))

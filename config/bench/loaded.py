@@ -9,12 +9,8 @@ import datetime as dt
 import http.client
 import os
 import random
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +25,7 @@ from django.utils import timezone
 
 from agents import sweeps
 from config.bench import Figure
+from config.bench.serving import server
 from crm.models import Opportunity, User
 from crm.models.user import Role
 
@@ -86,7 +83,7 @@ def _pages() -> list[Figure]:
     paths = [*PAGES, f"/deals/{deal.pk}/"] if deal else list(PAGES)
     queries = {path: _queries(viewer, path) for path in paths}
     figures = []
-    with _server() as port:
+    with server() as port:
         for path in paths:
             median, size = _answers(port, path, _session(viewer))
             note = f"{queries[path]} queries, {size / 1000:.0f} kB sent"
@@ -128,44 +125,6 @@ def _answers(port: int, path: str, session: str) -> tuple[float, int]:
             raise RuntimeError(f"{path} answers {answer.status}")
     server.close()
     return sorted(taken)[len(taken) // 2], size
-
-
-@contextlib.contextmanager
-def _server() -> Iterator[int]:
-    """The real web server on a free port, on the bench's database."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    db = connection.settings_dict
-    env = {**os.environ, "VIGENTE_BENCH_DATABASE": db["NAME"]}
-    command = [
-        sys.executable,
-        "-m",
-        "granian",
-        "--interface",
-        "asgi",
-        "--port",
-        str(port),
-        "config.bench.asgi:application",
-    ]
-    process = subprocess.Popen(
-        command, env=env, cwd=settings.BASE_DIR, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        _wait_for(port, process)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    until = time.monotonic() + 30
-    while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise RuntimeError("The web server did not start.")
 
 
 HEADER = [

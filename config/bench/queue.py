@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from config.bench import Figure
-from config.bench.loaded import _answers, _queries, _server, _session
+from config.bench.loaded import _answers, _queries, _session
+from config.bench.serving import server
 from conflicts import actors, gate
 from conflicts.models import Conflict
 from conflicts.proposals import Proposal, Read
@@ -39,7 +40,7 @@ def measure() -> list[Figure]:
         "all, also settled": "?show=all",
     }
     figures = []
-    with _server() as port:
+    with server() as port:
         for who, viewer in (("administrator", admin), ("manager", manager)):
             for name, query in pages.items():
                 asked, cost = _queries(viewer, LIST + query), _processor(viewer, LIST + query)

@@ -105,7 +105,7 @@ OF_TALKS = [
     Mutant(
         name="way_for_the_next",
         takes_out="the taking back of an answer that still waits when the next turn begins",
-        out=partial(put, sending, "make_way", lambda conversation: True),
+        out=partial(put, sending, "make_way", lambda conversation: sending.Way.FREE),
         lost=("burst_without_a_window",),
     ),
     Mutant(

@@ -6,6 +6,7 @@ person took over, consent was withdrawn, the channel's window closed. Such a mes
 much, waits. Called by `conflicts/delivery.py`.
 """
 
+from enum import Enum, auto
 from typing import Any, Protocol
 
 from django.db import transaction
@@ -115,23 +116,33 @@ def _refusal(message: OutboxMessage) -> Sentence | None:
     return None
 
 
-def make_way(conversation: Conversation) -> bool:
+class Way(Enum):
+    FREE = auto()
+    CLEARED = auto()
+    """Something was taken back: the conversation is another one now."""
+    TAKEN = auto()
+    """An answer is on its way; what it answers is known in a moment."""
+
+
+def make_way(conversation: Conversation) -> Way:
     """Take back the agent's answers that still wait and that the customer has overtaken, so that one answer to all of
-    it can follow. False while one is on its way: what it answers is known in a moment.
+    it can follow.
 
     Without this a turn would answer the newest message alone, and then the last look would stop what was to answer the
     others.
     """
+    way = Way.FREE
     of_it = OutboxMessage.objects.filter(subject=f"crm.conversation:{conversation.pk}", payload__automatic=True)
     for message in of_it.filter(state__in=[Delivery.QUEUED, Delivery.SENDING]).order_by("pk"):
         if message.payload["final"] or message.payload["counter"] == conversation.inbound_count:
             continue  # it leaves, whatever came since
         if message.state == Delivery.SENDING:
-            return False
+            return Way.TAKEN
         outcome = withdraw(message, why=Sentence("reply.customer_wrote_again"), while_it_waits=True)
         if outcome.sentence is not None and outcome.sentence.code == "message_on_its_way":
-            return False
-    return True
+            return Way.TAKEN
+        way = Way.CLEARED
+    return way
 
 
 def withdraw(message: OutboxMessage, *, why: Sentence, while_it_waits: bool = False) -> Outcome:

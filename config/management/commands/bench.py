@@ -7,15 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.bench import Bench, gate, holding, loaded, queue, scratch
+from config.bench import Bench, conversations, gate, holding, loaded, queue, scratch
 
 
 class Command(BaseCommand):
     requires_system_checks: tuple[str, ...] = ()
-    help = "Measure gate, leases, guard, partitions, import, sweep, pages, queue; ratios are taken within one run."
+    help = "Measure gate, leases, guard, partitions, conversations, import, sweep, pages, queue; ratios are of one run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--only", nargs="*", choices=["gate", "holding", "loaded", "queue"], help="default: all")
+        names = ["gate", "holding", "conversations", "loaded", "queue"]
+        parser.add_argument("--only", nargs="*", choices=names, help="default: all")
         parser.add_argument("--data", type=Path, help="a folder with a real export; default: made up, of the same size")
         parser.add_argument("--json", action="store_true")
 
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         benches: dict[str, Bench] = {
             "gate": gate.measure,
             "holding": holding.measure,
+            "conversations": conversations.measure,
             "loaded": lambda: loaded.measure(options["data"]),
             "queue": queue.measure,
         }
