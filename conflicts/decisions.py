@@ -175,8 +175,8 @@ def _settler(wish: Wish) -> gate.Settle:
         if outcome.result is Result.DUPLICATE:
             return
         if outcome.done:
-            writing.insert([_kept(wish)])
-            how = DecisionKind.APPLY if outcome.unchanged else wish.kind
+            how = _how(wish, outcome)
+            writing.insert([_kept(wish, kind=how)])
             Conflict.objects.filter(pk=wish.record).update(resolution=how.value, revision=F("revision") + 1)
         elif needless:
             _close(wish.record, by=wish.by, resolution="superseded", revision=F("revision") + 1)
@@ -193,10 +193,15 @@ def _close(record: int | None, *, by: Actor, **values: Any) -> None:
     )
 
 
-def _kept(wish: Wish) -> Decision:
+def _how(wish: Wish, outcome: Outcome) -> DecisionKind:
+    """Whoever edits it to what is in force has dropped what was meant, and it is called so."""
+    return DecisionKind.DROP if wish.kind == DecisionKind.EDIT and outcome.unchanged else wish.kind
+
+
+def _kept(wish: Wish, *, kind: DecisionKind) -> Decision:
     return Decision(
         conflict_id=wish.record,
-        kind=wish.kind,
+        kind=kind,
         reason=wish.reason,
         note=wish.note,
         revision=wish.revision,
@@ -209,7 +214,9 @@ def _told(wish: Wish, record: Conflict, outcome: Outcome) -> Decided:
     if outcome.done:
         code = f"decided.{'apply' if wish.kind == DecisionKind.EDIT else wish.kind}"
         facts: dict[str, Any] = {}
-        if wish.kind in WRITES:
+        if _how(wish, answer) == DecisionKind.DROP:
+            code = "decided.drop"
+        elif wish.kind in WRITES:
             code = code if wish.version is not None else "decided.apply_new"
             facts = {"version": answer.version}
         elif wish.kind == DecisionKind.HAND_OVER:
@@ -220,8 +227,19 @@ def _told(wish: Wish, record: Conflict, outcome: Outcome) -> Decided:
         return Decided(
             done=True, sentence=Sentence("decided.needless", {"why": {"sentence": sentence.as_json()}}), outcome=outcome
         )
-    forbidden = answer.result is Result.REFUSED and refusal(record, wish.kind, by=wish.by) is not None
+    forbidden = answer.result is Result.REFUSED and (
+        refusal(record, wish.kind, by=wish.by) is not None or _beyond(wish, record, sentence)
+    )
     return Decided(done=False, sentence=sentence, outcome=outcome, forbidden=forbidden)
+
+
+def _beyond(wish: Wish, record: Conflict, sentence: Sentence) -> bool:
+    """It was the content that took more authority than they have."""
+    action = resolving.of(record).action
+    if wish.kind != DecisionKind.EDIT or action is None:
+        return False
+    subject = resolving.subject_of(record)
+    return sentence == settling.refusal_to_write(record, action, subject, wish.params, by=wish.by)
 
 
 def _code(outcome: Outcome) -> str:

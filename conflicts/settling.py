@@ -7,8 +7,8 @@ Next in the flow: `conflicts/decisions.py`, which the review queue calls.
 """
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from conflicts import actions, claims, resolutions, review  # noqa: F401 - puts how it ended into words
 from conflicts.actions import Action
@@ -56,12 +56,32 @@ def settled_meanwhile(record: Conflict) -> Sentence:
 
 
 def without_authority(work: Work, action: Action) -> Sentence | None:
-    """Asked once it is known what would be written: who leaves everything as it is takes nothing upon themselves."""
+    """Asked once it is known what would be written: of what was meant, and of what is to be written instead.
+
+    Whoever leaves everything as it is after a clash of their own takes nothing upon themselves; a reviewer who does so
+    has dropped what was meant.
+    """
     if not action.takes_authority or work.record is None:
         return None
     if not (work.writes or action.writes_aspects or action.creates):
+        reviewed = work.proposal.settles_at is not None
+        return refusal(work.record, by=work.by, withdraws=True) if reviewed else None
+    if no := refusal(work.record, by=work.by, withdraws=work.proposal.action == DROP):
+        return no
+    if work.proposal.action == DROP:
         return None
-    return refusal(work.record, by=work.by, withdraws=work.proposal.action == DROP)
+    fields = action.writes(work.params)
+    said = work.params.model_dump(exclude_unset=True)
+    content = {**{name: value for name, value in said.items() if name not in fields}, **work.writes}
+    return refusal_to_write(work.record, action, work.subject, content, by=work.by)
+
+
+def refusal_to_write(
+    record: Conflict, action: Action, subject: Any, content: Mapping[str, Any], *, by: Actor
+) -> Sentence | None:
+    """Why this content is not theirs to write into `subject` as it is; None if it is."""
+    need = review.need_of(subject, content, proposed=content, more=action.authority)
+    return review.desk().refuse(by, need, team=record.team_key)
 
 
 def refusal(record: Conflict, *, by: Actor, withdraws: bool = False) -> Sentence | None:

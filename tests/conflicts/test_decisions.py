@@ -336,3 +336,32 @@ def test_applying_after_somebody_added_more_writes_each_line_once() -> None:
     assert told.done, told
     now = Company.objects.get(pk=company.pk)
     assert (now.note.split("\n"), now.name) == (["base", "lia", "bruno", "ana"], "Cold Rooms B")
+
+
+# ---- authority, for what is to be written instead
+
+
+def test_edited_content_beyond_ones_level_is_refused_whatever_was_meant() -> None:
+    cast.administrator()
+    deal, record = clash()
+    told = decide(record, DecisionKind.EDIT, by=cast.manager(), params={"amount": "2000000"})
+
+    assert (told.done, told.forbidden) == (False, True)
+    assert "is more than you may decide about" in str(told.sentence)
+    assert amount(deal) == "110.00"
+    assert fresh(record).closed_at is None
+    assert decide(record, DecisionKind.EDIT, by=cast.administrator(), params={"amount": "2000000"}).done
+
+
+def test_editing_to_what_is_in_force_is_dropping_and_takes_the_same_authority() -> None:
+    deal, record = clash(amount="2000000")
+    told = decide(record, DecisionKind.EDIT, by=cast.manager(), params={"amount": "110.00"})
+    assert (told.done, told.forbidden) == (False, True)
+    assert fresh(record).closed_at is None
+
+    told = decide(record, DecisionKind.EDIT, by=cast.administrator(), params={"amount": "110.00"})
+    assert told.done
+    assert str(told.sentence) == "Dropped. What was in force stays."
+    assert fresh(record).resolution == "drop"
+    assert Decision.objects.get().kind == "drop"
+    assert amount(deal) == "110.00"
