@@ -21,6 +21,10 @@ from conflicts.sentences import Sentence
 from conflicts.work import Work
 
 
+AS_SHOWN = "fingerprint"
+"""The param of an action that is about one content: the fingerprint of what its page showed."""
+
+
 def _nothing(work: Work) -> None:
     return None
 
@@ -58,6 +62,11 @@ class Action:
     """What did not happen when this was not applied."""
     loads: tuple[Callable[[Sequence[Any]], None], ...] = ()
     """Functions that load, for all locked subjects of a batch at once, what check and apply look at."""
+
+    @property
+    def as_shown(self) -> bool:
+        """It says yes, or no, to one content, as a page showed it: never to whatever is in force by now."""
+        return AS_SHOWN in self.params.model_fields
 
 
 _ACTIONS: dict[str, Action] = {}

@@ -25,7 +25,7 @@ from typing import Any
 
 from django.db import DatabaseError, IntegrityError, transaction
 
-from conflicts import actions, effects, guard, judging, leases, ledger, records, settling, writing
+from conflicts import actions, effects, guard, judging, leases, ledger, needless, records, settling, writing
 from conflicts.batch import Answer, Batch
 from conflicts.exceptions import MissingVersion
 from conflicts.models import LedgerEntry
@@ -138,6 +138,7 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     outcomes = records.keep([work for work, _ in judged], outcomes, now=now)
     ledger.write([work for work, _ in judged], outcomes)
     settling.close(proposals, outcomes, now=now)
+    needless.close(proposals, outcomes, now=now)
     if settle:
         settle(list(zip(proposals, outcomes, strict=True)))
     _announce([work for work, _ in judged], outcomes)

@@ -70,8 +70,10 @@ class ReviewBulk:
             no = settling.settled_meanwhile(record)
         elif held is not None and not held.by.same_as(by):
             no = claims.held_by(held)
-        elif work_of(record) or (kind == DecisionKind.APPLY and not resolution.possible):
+        elif work_of(record):
             no = Sentence("cannot_be_done")
+        elif kind == DecisionKind.APPLY and resolution.why_not:
+            no = resolution.why_not
         else:
             no = decisions.refusal(record, kind, by=by)
         seen = f"{record.pk}.{record.revision}.{resolution.version or ''}"
