@@ -88,7 +88,8 @@ def act(
     if outcome is not None and (own := answered(request, subject, outcome.settled)):
         return own
     if outcome is not None and outcome.settled.result is Result.REFUSED:
-        return _back(request, kind, subject, form, {"": [str(outcome.settled.sentence or "")]}, shown=shown)
+        # Read again: whoever lost a race sees what is in force beside the reason, and no button that is dead.
+        return _back(request, kind, kind.find(subject.pk), form, {"": [str(outcome.settled.sentence or "")]}, shown=shown)
     answer = settle_or(
         request,
         submission,

@@ -3,7 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from conflicts.models import Conflict
+from conflicts import actors, decisions, resolving
+from conflicts.models import Conflict, Why
 from crm.models import AccessRequest, User
 from tests import cast
 from tests.crm.deal_pages import HTMX, signed_in, text, words
@@ -115,12 +116,52 @@ def test_the_second_yes_of_the_same_examiner_closes_the_record_of_the_first() ->
     assert not Conflict.objects.waiting().exists()
 
 
+def test_a_yes_from_the_fresh_page_leaves_no_earlier_try_waiting() -> None:
+    read = ask()
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), may_change=True)
+    do(cast.manager(), read, "grant", expires=day())
+    record = Conflict.objects.waiting().get()
+    do(cast.administrator(), fresh(read), "grant", expires=day())
+    record.refresh_from_db()
+    assert fresh(read).state == "granted"
+    assert (record.closed_at is not None, record.resolution) == (True, "superseded")
+    assert record.closed_by.startswith(f"person:{cast.administrator().pk}:")
+
+
+def test_a_yes_to_what_has_passed_is_not_given_again_from_the_queue() -> None:
+    read = ask()
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), may_change=True)
+    do(cast.manager(), read, "grant", expires=day())
+    record = Conflict.objects.waiting().get()
+    resolution = resolving.of(record)
+    assert not resolution.possible
+    assert "is not in force any more" in str(resolution.why_not)
+    page = words(signed_in(cast.administrator()).get(reverse("admin:conflicts_conflict_change", args=[record.pk])))
+    assert "Apply as changed" not in page
+    for kind in (decisions.DecisionKind.APPLY, decisions.DecisionKind.EDIT):
+        told = decisions.decide(
+            decisions.Wish(
+                record=record.pk,
+                kind=kind,
+                reason=Why.STILL_RIGHT,
+                by=actors.person(cast.administrator()),
+                revision=record.revision,
+                version=fresh(read).version,
+                params={**record.params, "fingerprint": fresh(read).fingerprint},
+            )
+        )
+        assert (told.done, told.sentence.code) == (False, "not_in_force")
+    assert fresh(read).state == "asked"
+
+
 def test_who_is_second_reads_who_decided() -> None:
     read = ask()
     do(cast.manager(), read, "grant", expires=day())
     answer = do(cast.administrator(), read, "decline", note="No")
     assert answer.status_code == 422  # type: ignore[attr-defined]
     assert "Manuela Moraes was first: this is granted." in words(answer)
+    assert "Waits for a decision" not in words(answer), "the page is of what is in force now"
+    assert at("access_act", read.pk, "grant") not in text(answer)
 
 
 def test_without_authority_the_button_says_who_has_it_and_the_url_does_not_help() -> None:
