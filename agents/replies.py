@@ -106,7 +106,7 @@ def _turn(pk: int, grant: Grant, writer: Responder) -> End:
         return End.NOT_DUE  # whoever had the lease before us has answered
     _close_lost(timer, grant)
     conversation = prompts.load(pk)
-    if not conversation.is_agents or conversation.unanswered <= 0:
+    if not (conversation.is_agents and conversation.unanswered > 0 and conversation.account.active):
         timers.arm([pk])
         return End.NOT_DUE
     match sending.make_way(conversation):
@@ -173,7 +173,7 @@ def _commit(turn: Turn, grant: Grant, answer: Answer, *, read: Conversation) -> 
 
     params: dict[str, Any] = {"counter": turn.counter, "epoch": turn.epoch}
     if answer.hand_over:
-        action, params = "conversation.hand_over", {**params, "reason": answer.hand_over}
+        action, params = "conversation.hand_over", {**params, "reason": answer.hand_over, "final": turn.final}
     else:
         action = "conversation.reply"
         params |= {"text": answer.text, "final": turn.final, "answered": turn.answered}

@@ -81,6 +81,7 @@ def _receive(account: ChannelAccount, event: Incoming) -> Taken:
                 "sent_at": event.sent_at,
                 "automatic": event.automatic,
                 "late": old,
+                "imported": event.imported,
                 "headers": event.headers,
             },
             key=_key("in", account, event.provider_id),

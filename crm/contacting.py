@@ -1,8 +1,8 @@
 """Contacting: may this message go to this customer now? One rule for button, tooltip, gate and delivery.
 
-Guarantees the order in which it is asked: blocked, opted out, the channel's own window, and for what nobody asked for
-the hours in which one may write. `why_not` says what forbids it; `not_before` when it may go instead. Limits and what
-has moved meanwhile are asked at the sending only (crm/channels/sending.py).
+Guarantees the order in which it is asked: the channel in use, blocked, opted out, the channel's own window, and for
+what nobody asked for the hours in which one may write. `why_not` says what forbids it; `not_before` when it may go
+instead. Limits and what has moved meanwhile are asked at the sending only (crm/channels/sending.py).
 """
 
 import datetime as dt
@@ -33,6 +33,8 @@ def why_not(
     conversation: Conversation, contact: Contact, *, now: dt.datetime, approved_template: bool = False
 ) -> Sentence | None:
     """What forbids a message of ours in this conversation, whoever wrote it; None if nothing does."""
+    if not conversation.account.active:
+        return Sentence("message.channel_off", {"channel": conversation.account.name})
     if contact.blocked:
         return Sentence("message.blocked", {"contact": contact.name})
     if stated(contact.pk, conversation.medium) == ConsentStatus.REFUSED:

@@ -26,6 +26,7 @@ _WORDS = {
     "message_gone": _("This message is not part of the conversation. Nothing was written."),
     "message_withdrawn_already": _("This message was taken back already. Nothing was written."),
     "message_on_its_way": _("The message is on its way. It was not taken back."),
+    "message.channel_off": _("The channel {channel} is not in use. Nothing was sent."),
     "message.blocked": _("{contact} must not be contacted. Nothing was sent."),
     "message.refused": _("{contact} does not want messages on this channel. Nothing was sent."),
     "message.window_closed": _(
@@ -61,6 +62,8 @@ sentences.register(
         "handover.asked_for": _("The customer asked for a person."),
         "handover.human": _("The customer asked for a person."),
         "handover.doubtful": _("The customer may not want to be written to any more."),
+        "handover.late": _("The customer's message was held up on its way and came late."),
+        "param.imported": _("from an archive"),
         "handover.undelivered": _("The agent's answer could not be delivered."),
         "param.seen": _("messages seen"),
         "param.said": _("our last message seen"),

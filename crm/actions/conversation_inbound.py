@@ -16,7 +16,7 @@ from conflicts.sentences import Sentence
 from conflicts.work import Work
 from crm import keywords
 from crm.actions.conversations import MESSAGES, arm
-from crm.actions.fields import Line, Params, Text
+from crm.actions.fields import Params, ProviderId, Text
 from crm.keywords import Intent
 from crm.models import Conversation, Message
 from crm.models.conversation import Direction, Owner, Status
@@ -27,12 +27,14 @@ STATE_CONSENT = "conversation.state_consent"
 
 
 class Receive(Params):
-    provider_id: Line
+    provider_id: ProviderId
     text: Text = ""
     media: list[dict[str, str]] = []
     sent_at: dt.datetime | None = None
     automatic: bool = False
     late: bool = False
+    imported: bool = False
+    """Late because it comes from an archive: nobody waits for an answer to it."""
     headers: dict[str, Any] = {}
 
 
@@ -65,7 +67,11 @@ def _receive(work: Work) -> None:
             headers=p.headers,
         )
     )
+    intent = Intent.NONE if p.automatic or p.imported else keywords.read(p.text)
+    _state_consent(work, intent)
     if number is None:
+        if p.late and not p.imported and not p.automatic:
+            _late(work)
         return
     values: dict[str, Any] = {
         "inbound_count": number,
@@ -73,14 +79,6 @@ def _receive(work: Work) -> None:
         "waiting_since": conversation.waiting_since or work.now,
         "status": Status.OPEN.value,
     }
-    intent = keywords.read(p.text)
-    if intent in (Intent.OPT_OUT, Intent.OPT_IN):
-        status = "refused" if intent is Intent.OPT_OUT else "granted"
-        work.later(
-            STATE_CONSENT,
-            {"conversation": conversation.pk, "status": status, "said": keywords.plain(p.text)[:60]},
-            key=f"consent:{conversation.pk}:{number}",
-        )
     if intent is Intent.OPT_OUT:
         # Nothing more is said to them, not even about what they wrote before.
         values |= {"answered_count": number, "waiting_since": None, "owner_epoch": conversation.owner_epoch + 1}
@@ -92,6 +90,33 @@ def _receive(work: Work) -> None:
             "handed_over": intent.value,
         }
     work.set(**values)
+
+
+def _state_consent(work: Work, intent: Intent) -> None:
+    """Who says stop is heard, however late the message comes."""
+    if intent in (Intent.OPT_OUT, Intent.OPT_IN):
+        said = {"status": "refused" if intent is Intent.OPT_OUT else "granted"}
+        work.later(
+            STATE_CONSENT,
+            {**said, "conversation": work.subject.pk, "said": keywords.plain(work.params.text)[:60]},
+            key=f"consent:{work.subject.pk}:{work.params.provider_id}"[:255],
+        )
+
+
+def _late(work: Work) -> None:
+    """It was held up on its way. The agent does not answer it hours later; but where nothing newer is in hand and we
+    have not spoken since, somebody has to see it: a person gets the conversation."""
+    conversation: Conversation = work.subject
+    written = work.params.sent_at or work.now
+    spoken_since = conversation.last_outbound_at is not None and conversation.last_outbound_at > written
+    if conversation.is_agents and conversation.unanswered == 0 and not spoken_since:
+        work.set(
+            owner_kind=Owner.PERSON.value,
+            owner_id=None,
+            owner_epoch=conversation.owner_epoch + 1,
+            handed_over="late",
+            status=Status.OPEN.value,
+        )
 
 
 register(

@@ -13,13 +13,14 @@ from django.utils.translation import gettext_lazy as _
 
 from conflicts.actions import Action, register, related
 from conflicts.actors import Kind
+from conflicts.clock import ClockTimestamp
 from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.models.outbox import Delivery, OutboxMessage
 from conflicts.sentences import Sentence, actor
 from conflicts.work import Work
 from crm import contacting, templating, timers
 from crm.actions.conversations import MESSAGES, NOT_CHANGED, arm
-from crm.actions.fields import Line, Params, ShortLine, Text
+from crm.actions.fields import Line, Params, ProviderId, ShortLine, Text
 from crm.channels.sending import destination_of
 from crm.models import Conversation, Message, ReplyTimer
 from crm.models.conversation import Direction, Owner, Status
@@ -60,7 +61,7 @@ def _say(
     before = conversation.answered_count
     work.set(
         answered_count=max(before, counter),
-        waiting_since=_waiting_since(conversation, counter),
+        waiting_since=_waiting_since(conversation, max(before, counter)),
         last_outbound_at=work.now,
     )
     work.send(
@@ -187,9 +188,10 @@ def _check_say(work: Work) -> None:
     if forbidden := contacting.why_not(work.subject, work.subject.contact, now=work.now, approved_template=approved):
         raise RuleBroken(forbidden.code, **forbidden.facts)
     ours = Message.objects.filter(conversation=work.subject, direction=Direction.OUT, withdrawn=False)
-    newer = ours.filter(pk__gt=p.said).order_by("-pk").first()
+    others = ours.filter(pk__gt=p.said).exclude(made_by__startswith=f"{work.by.kind}:{work.by.key}:")
+    newer = others.order_by("-pk").first()
     # Two answers to one question are what this house is built against, whoever gives them.
-    if newer and not p.anyway and not newer.maker.same_as(work.by):
+    if newer and not p.anyway:
         raise Clash("answered_meanwhile", state="version_conflict", who=actor(newer.made_by), text=newer.text[:200])
 
 
@@ -215,7 +217,7 @@ def _send(work: Work) -> None:
 
 
 class Heard(Params):
-    provider_id: Line
+    provider_id: ProviderId
     text: Text = ""
     media: list[dict[str, str]] = []
     sent_at: dt.datetime | None = None
@@ -231,12 +233,18 @@ def _check_echo(work: Work) -> None:
         raise GoalMet("message_known")
 
 
+STILL_OURS = dt.timedelta(minutes=10)
+"""So long after a sending began, the same words coming back are taken for it."""
+
+
 def own_echo(conversation: Conversation, *, provider_id: str, text: str) -> bool:
     """True if this is our own message coming back: by its number, or by its words while the sending is under way."""
     ours = OutboxMessage.objects.filter(subject=f"crm.conversation:{conversation.pk}")
     if ours.filter(remote_id=provider_id).exists():
         return True
-    under_way = ours.filter(state__in=[Delivery.SENDING, Delivery.OUTCOME_UNKNOWN])
+    # Whoever types the same words again tomorrow, because nobody knows whether ours arrived, is a person.
+    lately = ClockTimestamp() - STILL_OURS
+    under_way = ours.filter(state__in=[Delivery.SENDING, Delivery.OUTCOME_UNKNOWN], sending_at__gt=lately)
     return any(message.payload.get("text") == text for message in under_way)
 
 
@@ -266,7 +274,7 @@ def _echo(work: Work) -> None:
     work.set(
         **_takes_over(work, owner=None),
         answered_count=max(conversation.answered_count, min(counter, conversation.inbound_count)),
-        waiting_since=_waiting_since(conversation, counter),
+        waiting_since=_waiting_since(conversation, max(conversation.answered_count, counter)),
         last_outbound_at=work.now,
     )
 

@@ -88,6 +88,8 @@ def _give_back(work: Work) -> None:
 class HandOver(Params):
     counter: int
     epoch: int
+    final: bool = False
+    """As with an answer: for what it saw, though the customer wrote on."""
     reason: Literal["cannot_answer", "failed", "forbidden", "asked_for", "undelivered", "human", "doubtful"]
 
 
@@ -97,7 +99,7 @@ def _check_hand_over(work: Work) -> None:
         raise RuleBroken("conversation_agents_hand_over")
     if p.reason != "undelivered":
         # A hand-over is an answer too: what it was decided on must still be all there is.
-        check_turn(work.subject, counter=p.counter, epoch=p.epoch, final=False)
+        check_turn(work.subject, counter=p.counter, epoch=p.epoch, final=p.final)
     elif not work.subject.is_agents:
         raise GoalMet("reply.person_took_over", state="manual_action_detected")
 

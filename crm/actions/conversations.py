@@ -6,15 +6,16 @@ from typing import Literal
 from django.utils.translation import gettext_lazy as _
 
 from conflicts.actions import Action, register
+from conflicts.actors import Actor
 from conflicts.exceptions import GoalMet, RuleBroken
 from conflicts.sentences import Sentence
 from conflicts.work import Work
 from crm import timers
-from crm.actions.fields import Key, Name, Params, RequiredKey, ShortLine, Text
+from crm.actions.fields import Address, Key, Name, Params, RequiredKey, ShortLine, Text
 from crm.models import ChannelAccount, Contact, Conversation, MessageTemplate, Opportunity
 from crm.models.channel_account import Medium, Provider
 from crm.models.conversation import Owner, Status
-from crm.permissions import permits_catalogue, permits_conversation
+from crm.permissions import permits_catalogue, permits_conversation, permits_deal
 
 NOT_CHANGED = Sentence("conversation_not_changed")
 MESSAGES = frozenset({"messages"})
@@ -25,11 +26,18 @@ def arm(works: object) -> None:
     timers.arm([work.subject.pk for work in works])  # type: ignore[attr-defined]
 
 
+def _arm_all(works: object) -> None:
+    """A channel that is switched off or on again, or has another pace: whoever waits there is due anew."""
+    accounts = [work.subject.pk for work in works]  # type: ignore[attr-defined]
+    waiting = Conversation.objects.filter(account__in=accounts, waiting_since__isnull=False)
+    timers.arm(list(waiting.values_list("pk", flat=True)))
+
+
 class Open(Params):
     account: RequiredKey
     contact: RequiredKey
     peer: Name
-    reply_to: ShortLine = ""
+    reply_to: Address = ""
     title: ShortLine = ""
     language: ShortLine = ""
     opportunity: Key = None
@@ -45,8 +53,8 @@ def _open(work: Work) -> None:
     p: Open = work.params
     account = ChannelAccount.objects.get(pk=p.account)
     contact = Contact.objects.get(pk=p.contact)
-    deal = p.opportunity or _only_open_deal(contact)
     person = work.by.is_person
+    deal = p.opportunity or _only_open_deal(contact, by=work.by)
     work.new(
         Conversation(
             account=account,
@@ -63,10 +71,13 @@ def _open(work: Work) -> None:
     )
 
 
-def _only_open_deal(contact: Contact) -> int | None:
-    """Where a contact has one open deal, the talk is about it; of several nobody can tell."""
-    deals = list(Opportunity.objects.open().filter(contact=contact).values_list("pk", flat=True)[:2])
-    return deals[0] if len(deals) == 1 else None
+def _only_open_deal(contact: Contact, *, by: Actor) -> int | None:
+    """Where a contact has one open deal, the talk is about it; of several nobody can tell.
+
+    A person who may not change that deal talks about something else: the conversation would not be theirs to see.
+    """
+    deals = list(Opportunity.objects.open().filter(contact=contact)[:2])
+    return deals[0].pk if len(deals) == 1 and permits_deal(by, deals[0]) is None else None
 
 
 class Link(Params):
@@ -203,6 +214,7 @@ register(
 register(
     Action(
         name="channel.edit",
+        also=_arm_all,
         subject=ChannelAccount,
         params=EditAccount,
         words=_("Change a channel"),

@@ -8,6 +8,9 @@ import moneyed
 from django.utils.translation import gettext as _
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+KEPT = "\n\t\u200c\u200d"
+"""The two joiners hold emoji together and part Persian words; a name needs neither, and looks the same with them."""
+JOINERS = {0x200C: None, 0x200D: None}
 MAX_AMOUNT = Decimal("999999999999.99")
 
 
@@ -19,7 +22,7 @@ def clean_text(text: object) -> object:
     """Without control and invisible formatting characters, ends trimmed. HTML stays as typed: it is only ever text."""
     if not isinstance(text, str):
         return text
-    kept = (c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co"))
+    kept = (c for c in text if c in KEPT or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co"))
     return "".join(kept).strip()
 
 
@@ -30,7 +33,7 @@ def clean_line(text: object) -> object: ...
 def clean_line(text: object) -> object:
     """As clean_text, in one line: whatever white space there is becomes single blanks."""
     cleaned = clean_text(text)
-    return " ".join(cleaned.split()) if isinstance(cleaned, str) else cleaned
+    return " ".join(cleaned.translate(JOINERS).split()) if isinstance(cleaned, str) else cleaned
 
 
 def _currency(code: str) -> str:
@@ -48,6 +51,8 @@ def _empty_is_none(value: object) -> object:
 
 
 Line = Annotated[str, BeforeValidator(clean_line), Field(max_length=200)]
+Address = Annotated[str, BeforeValidator(clean_line), Field(max_length=254)]
+ProviderId = Annotated[str, BeforeValidator(clean_line), Field(min_length=1, max_length=255)]
 Name = Annotated[str, BeforeValidator(clean_line), Field(min_length=1, max_length=200)]
 ShortLine = Annotated[str, BeforeValidator(clean_line), Field(max_length=120)]
 Text = Annotated[str, BeforeValidator(clean_text), Field(max_length=20_000)]

@@ -14,11 +14,12 @@ from html.parser import HTMLParser
 
 from conflicts.models import OutboxMessage
 from crm.channels.events import Event, Incoming, Reported
-from crm.models import ChannelAccount
+from crm.models import ChannelAccount, ContactPoint, Conversation
 from crm.models import Message as Line
 
 LONGEST = 20_000
 MOST_FILES = 20
+LONGEST_ID = 200
 _IDS = re.compile(r"<[^<>\s]{1,250}>")
 _QUOTED = re.compile(
     r"^\s*(On .{4,200} wrote:|Em .{4,200} escreveu:|Am .{4,200} schrieb .{0,100}:|-{2,} ?(Original Message|Mensagem"
@@ -69,7 +70,7 @@ def recipients(mail: Message, *also: str) -> list[str]:
 def message_id_of(mail: Message) -> str:
     """Its Message-ID; where it has none, a stable one of its content: the same mail twice is the same mail."""
     found = _IDS.findall(_header(mail, "Message-ID"))
-    if found:
+    if found and len(found[0]) <= LONGEST_ID:
         return found[0]
     return f"<{hashlib.sha256(mail.as_bytes()).hexdigest()[:40]}@none.invalid>"
 
@@ -124,17 +125,26 @@ def _original_id(part: Message) -> str:
 
 def _thread(account: ChannelAccount, mail: Message, message_id: str) -> str:
     """The conversation it belongs to: that of the newest mail it refers to which we know, else its own first."""
-    known = _references(mail)
-    for reference in reversed(known):
+    sender = _sender(mail)
+    for reference in reversed(_references(mail)):
         line = (
             Line.objects.filter(account=account, headers__message_id=reference).select_related("conversation").first()
         )
-        if line is not None:
+        if line is not None and _is_theirs(line.conversation, sender):
             return line.conversation.peer
         sent = OutboxMessage.objects.filter(remote_id=reference, payload__account=account.pk).first()
-        if sent is not None and (line := Line.objects.filter(outbox_key=sent.key).first()):
-            return line.conversation.peer
-    return known[0] if known else message_id
+        ours = Line.objects.filter(outbox_key=sent.key).first() if sent is not None else None
+        if ours is not None and _is_theirs(ours.conversation, sender):
+            return ours.conversation.peer
+    # Whoever else knows the thread (anybody in Cc does) begins one of their own: nobody speaks as another.
+    return message_id
+
+
+def _is_theirs(conversation: Conversation, sender: str) -> bool:
+    if sender == conversation.reply_to.lower():
+        return True
+    points = ContactPoint.objects.filter(contact=conversation.contact_id, kind="email", removed=False)
+    return points.filter(value_key=sender).exists()
 
 
 def _references(mail: Message) -> list[str]:

@@ -7,6 +7,7 @@ and that everything anybody wrote is shown as text. Works without JavaScript. Ne
 
 import asyncio
 import json
+import re
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ LONGEST = 4_000
 LARGEST = 64 * 1024
 """Bytes of one request; a chat has no attachments."""
 SHOWN = 200
+_LINE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 HEARTBEAT, LIFE = 15.0, 600.0
 
 FRAMED: dict[str, Any] = {**settings.SECURE_CSP, "frame-ancestors": ["*"], "connect-src": [CSP.SELF]}
@@ -121,8 +123,8 @@ def say(request: HttpRequest, slug: str) -> HttpResponse:
         return JsonResponse({"error": _("This is too long for one message.")}, status=413)
     try:
         said = request.POST if plain else json.loads(request.body)
-        text, line = str(said.get("text", "")).strip(), str(said.get("line", ""))[:64]
-    except (ValueError, AttributeError):
+        text, line = str(said.get("text", "")).strip(), str(said.get("line", ""))
+    except (ValueError, AttributeError, RecursionError):
         return JsonResponse({"error": _("This message could not be read.")}, status=400)
     visit = _visit(request, slug)
     if visit is None:
@@ -151,7 +153,7 @@ def say(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _wrong(text: str, line: str, visit: Visit) -> tuple[str, int]:
-    if not line:
+    if not _LINE.fullmatch(line):
         return _("This message could not be read."), 400
     if not accepting.shorten(text):
         return _("Write something first."), 422
@@ -173,7 +175,8 @@ def thread(request: HttpRequest, slug: str) -> HttpResponse:
     if visit is None:
         return _refused()
     after = request.GET.get("after", "0")
-    return JsonResponse(_thread(visit, after=int(after) if after.isascii() and after.isdigit() else 0))
+    known = after.isascii() and after.isdigit() and len(after) < 19
+    return JsonResponse(_thread(visit, after=int(after) if known else 0))
 
 
 def _thread(visit: Visit, *, after: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.db import connection
 
 from agents import replies, turns
 from agents.replies import End
+from agents.responders.port import Answer
 from conflicts import limits
 from conflicts.limits import Allowance
 from conflicts.models import Delivery, Job, OutboxMessage
@@ -205,3 +206,76 @@ def test_outside_the_window_only_the_approved_words_go_out_with_what_stands_in_t
     assert outcome.written, outcome
     payload = OutboxMessage.objects.get().payload
     assert (payload["template"], payload["parameters"]) == ("back_1", ["Ana", "Geada Sensors"])
+
+
+# ---- what fresh eyes found
+
+
+def say(talk: Conversation, text: str, *, seen: int) -> None:
+    fresh = Conversation.objects.get(pk=talk.pk)
+    outcome = cast.propose("conversation.send", fresh, by=cast.alice(), text=text, seen=seen)
+    assert outcome.written, outcome
+
+
+def test_words_from_an_old_tab_leave_nothing_waiting_that_was_answered() -> None:
+    writes("one")
+    talk = writes("two")
+    say(talk, "both", seen=2)
+    say(talk, "from the old tab", seen=1)
+    talk.refresh_from_db()
+    assert (talk.answered_count, talk.waiting_since) == (2, None)
+
+
+def test_a_channel_that_is_switched_off_says_nothing_and_goes_on_where_it_was_when_it_is_on_again() -> None:
+    shop = account()
+    talk = writes("hello", to=shop)
+    cast.propose("channel.edit", shop, by=cast.manager(), active=False)
+    assert due_in(talk) is None
+    assert replies.take_turn(talk.pk, responder=Says()) is End.NOT_DUE
+    refused = cast.propose("conversation.send", talk, by=cast.alice(), text="Hi", seen=1)
+    assert refused.sentence is not None
+    assert refused.sentence.code == "message.channel_off"
+
+    cast.propose("channel.edit", ChannelAccount.objects.get(), by=cast.manager(), active=True)
+    assert replies.take_turn(talk.pk, responder=Says()) is End.QUEUED
+
+
+def test_a_hand_over_too_has_a_bound_on_how_often_it_is_overtaken() -> None:
+    talk = writes("can you do 40 % off?")
+
+    def types_on(prompt: Any) -> Answer:
+        writes("and on")
+        return Answer(hand_over="cannot_answer")
+
+    model = Says(types_on)
+    ends = [replies.take_turn(talk.pk, responder=model) for _ in range(3)]
+    assert ends == [End.SUPERSEDED, End.SUPERSEDED, End.HANDED_OVER]
+
+
+def test_a_message_that_was_held_up_for_hours_goes_to_a_person_and_its_stop_is_heard() -> None:
+    from conflicts.clock import database_now
+
+    shop = sms()
+    late = writes("are you there?", to=shop, sent_at=database_now() - dt.timedelta(hours=3))
+    assert (late.owner_kind, late.handed_over, due_in(late)) == (Owner.PERSON, "late", None)
+    writes("STOP", to=shop, sent_at=database_now() - dt.timedelta(hours=2))
+    deliver()
+    assert late.contact.consents.get().status == "refused"
+
+
+def test_a_late_message_beside_a_newer_one_takes_it_out_of_nobodys_hands() -> None:
+    from conflicts.clock import database_now
+
+    writes("hello")
+    talk = writes("older", sent_at=database_now() - dt.timedelta(hours=3))
+    assert talk.is_agents
+    assert due_in(talk) is not None
+
+
+def test_a_person_begins_no_conversation_about_a_deal_of_another_team() -> None:
+    rui = cast.contact("Rui Amaro", addresses=[{"kind": "phone", "value": "+55 11 98765-4321"}])
+    cast.deal(contact=rui.pk)
+    opened = cast.propose(
+        "conversation.open", by=cast.charlie(), account=sms().pk, contact=rui.pk, peer="+5511987654321"
+    )
+    assert Conversation.objects.get(pk=opened.created["crm.conversation"]).opportunity is None

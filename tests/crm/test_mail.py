@@ -313,3 +313,19 @@ def test_a_service_that_reports_a_bounce_moves_the_report_forward(service: Clien
     event |= {"BouncedAt": "2031-06-02T10:00:00Z", "Description": "no such user", "ID": 1, "Details": "550"}
     assert service.post("/anymail/postmark/tracking/", event, content_type="application/json").status_code == 200
     assert MessageReport.objects.get().state == "failed"
+
+
+def test_whoever_else_knows_the_thread_does_not_speak_as_the_customer() -> None:
+    mailbox()
+    talk = comes(letter("How much?", number="1"))
+    other = comes(letter("STOP", number="9", sender="mallory@evil.example", In_Reply_To="<1@client.example>"))
+    deliver()
+    assert other != talk
+    assert talk.contact.consents.count() == 0
+
+
+def test_a_number_or_an_address_of_any_length_is_stored() -> None:
+    mailbox()
+    sender = f"{'a' * 60}@{'b' * 60}.{'c' * 60}.example"
+    talk = comes(letter("Hello", number="x" * 230, sender=sender))
+    assert talk.reply_to == sender

@@ -173,3 +173,14 @@ def test_the_chat_may_be_framed_anywhere_and_the_rest_of_the_house_nowhere(clien
     assert "frame-ancestors *" in chat.headers["Content-Security-Policy"]
     assert "X-Frame-Options" not in chat.headers
     assert house.headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 60_000, '{"text": "x", "line": "a\\u0000b"}', '{"text": "x", "line": "\\ud800"}', '{"text": 5}']
+)
+def test_nothing_that_a_stranger_sends_breaks_the_server(client: Client, body: str) -> None:
+    account()
+    headers = {"X-Chat-Token": token_of(client)}
+    answer = client.post("/chat/shop/say/", body, content_type="application/json", headers=headers)
+    assert answer.status_code in (400, 422)
+    assert client.get(f"/chat/shop/thread/?after={'9' * 4400}", headers=headers).status_code == 200
