@@ -22,6 +22,7 @@ from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence, actor, choice
 from conflicts.work import Work
+from crm import naming
 from crm.actions.fields import Key, Name, Params, RequiredKey, clean_line
 from crm.actions.invoices import NOT_CHANGED, Sum, check_reviewer, own
 from crm.dues import load_dues, recalculate
@@ -71,6 +72,7 @@ def record(
             by=by,
             params={name: value for name, value in params.items() if value is not None},
             basis=(Read.unread(Ref.of(invoice)),),
+            # As typed: a key goes with one wish. The same payment in another spelling is met by `_check_record`.
             key=f"payment:{provider}:{payment}",
             source=source or f"payment:{provider}",
         )
@@ -79,7 +81,7 @@ def record(
 
 def _check_record(work: Work) -> None:
     p: Record = work.params
-    known = Payment.objects.filter(provider=p.provider, provider_key=p.payment).first()
+    known = Payment.objects.filter(once=naming.once(p.provider, p.payment)).first()
     if known is None:
         return
     if known.invoice_id != work.subject.pk:
@@ -115,6 +117,7 @@ def _record(work: Work) -> None:
         installment=one,
         provider=p.provider,
         provider_key=p.payment,
+        once=naming.once(p.provider, p.payment),
         amount=p.amount,
         at=p.at or work.now,
         state=(PaymentState.IN_REVIEW if doubt else PaymentState.COUNTED).value,

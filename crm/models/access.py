@@ -67,6 +67,16 @@ class AccessQuerySet(models.QuerySet["AccessRequest"]):
         """What this person was granted and has now."""
         return self.in_force().filter(person=user.pk)
 
+    def opened_to(self, user: User) -> models.Q:
+        """What a person sees of anything that has a team and a company: their team's, nobody's, what was granted."""
+        granted = self.of(user)
+        return (
+            models.Q(team=None)
+            | models.Q(team=user.team_id)
+            | models.Q(team__in=granted.filter(kind=AccessKind.TEAM).values("team"))
+            | models.Q(company__in=granted.filter(kind=AccessKind.COMPANY).values("company"))
+        )
+
     def about(self, deal: Any) -> "AccessQuerySet":
         """Those that open this deal."""
         team = models.Q(kind=AccessKind.TEAM, team__isnull=False, team=deal.team_id)

@@ -18,6 +18,7 @@ from conflicts.actors import Actor
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import Authority, MergePolicy, Rule
+from crm.models.access import AccessRequest
 from crm.models.moves import MoveGuard
 from crm.models.user import User
 
@@ -47,10 +48,10 @@ CONTENT = ("discount", "text", "valid_until", "currency")
 
 class ContractQuerySet(models.QuerySet["Contract"]):
     def visible_to(self, user: User) -> "ContractQuerySet":
-        """As with deals: those of the person's team, and those of nobody's."""
+        """As with deals: those of the person's team, those of nobody's, and what was granted."""
         if user.sees_everything:
             return self
-        return self.filter(models.Q(team=None) | models.Q(team=user.team_id))
+        return self.filter(AccessRequest.objects.opened_to(user))
 
 
 @tracked

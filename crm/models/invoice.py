@@ -17,6 +17,7 @@ from django.utils.translation import gettext_noop
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import Authority, MergePolicy, Rule
+from crm.models.access import AccessRequest
 from crm.models.moves import MoveGuard
 from crm.models.user import User
 
@@ -90,10 +91,10 @@ class Doubt(models.TextChoices):
 
 class InvoiceQuerySet(models.QuerySet["Invoice"]):
     def visible_to(self, user: User) -> "InvoiceQuerySet":
-        """As with deals: those of the person's team, and those of nobody's."""
+        """As with deals: those of the person's team, those of nobody's, and what was granted."""
         if user.sees_everything:
             return self
-        return self.filter(models.Q(team=None) | models.Q(team=user.team_id))
+        return self.filter(AccessRequest.objects.opened_to(user))
 
 
 @tracked
@@ -242,7 +243,7 @@ class Installment(ChildModel):
 
 @tracked
 class Payment(ChildModel):
-    """Money that came in, as its provider told it. `provider` with `provider_key` is one payment, for ever."""
+    """Money that came in, as its provider told it. `provider` with `provider_key` is one payment, however typed."""
 
     invoice = models.ForeignKey(Invoice, models.PROTECT, related_name="payments")
     installment = models.ForeignKey(
@@ -255,6 +256,8 @@ class Payment(ChildModel):
     )
     provider = models.CharField(_("provider"), max_length=60)
     provider_key = models.CharField(_("payment"), max_length=120)
+    once = models.CharField(max_length=64, editable=False)
+    """`crm.naming.once(provider, provider_key)`: one payment is counted once, however its number was typed."""
     amount = models.DecimalField(_("amount"), max_digits=14, decimal_places=2)
     at = models.DateTimeField(_("when"))
     state = models.CharField(_("state"), max_length=9, choices=PaymentState, default=PaymentState.COUNTED)
@@ -271,10 +274,10 @@ class Payment(ChildModel):
         ordering = ["-at", "-id"]
         triggers = [
             MoveGuard(field="state", table=PAYMENT_MOVES),
-            pgtrigger.ReadOnly(name="kept", fields=["provider", "provider_key", "amount", "at"]),
+            pgtrigger.ReadOnly(name="kept", fields=["provider", "provider_key", "once", "amount", "at"]),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["provider", "provider_key"], name="payment_once"),
+            models.UniqueConstraint(fields=["once"], name="payment_once"),
             models.CheckConstraint(condition=models.Q(amount__gt=0), name="payment_is_something"),
         ]
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 from conflicts.history import tracked
 from conflicts.models import ChildModel, VersionedModel
 from conflicts.policies import Authority, MergePolicy, Rule
-from crm.models.access import AccessKind, AccessRequest
+from crm.models.access import AccessRequest
 from crm.models.user import User
 
 
@@ -46,13 +46,7 @@ class OpportunityQuerySet(models.QuerySet["Opportunity"]):
         """Those of the person's team, of nobody's team, and what was granted; administrators see all."""
         if user.sees_everything:
             return self
-        granted = AccessRequest.objects.of(user)
-        return self.filter(
-            models.Q(team=None)
-            | models.Q(team=user.team_id)
-            | models.Q(team__in=granted.filter(kind=AccessKind.TEAM).values("team"))
-            | models.Q(company__in=granted.filter(kind=AccessKind.COMPANY).values("company"))
-        )
+        return self.filter(AccessRequest.objects.opened_to(user))
 
     def open(self) -> "OpportunityQuerySet":
         return self.filter(status=Status.OPEN)

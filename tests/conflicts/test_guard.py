@@ -379,7 +379,7 @@ FREE = {
     ("Participant", "contact"): "(SELECT max(id) FROM crm_contact)",
     ("Document", "number"): "number + 100",
     ("Installment", "number"): "number + 100",
-    ("Payment", "provider_key"): "provider_key || '-copy'",
+    ("Payment", "once"): "md5(once)",
 }
 
 ORPHANS: list[Callable[[Any], None]] = [

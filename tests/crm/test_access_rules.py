@@ -14,7 +14,7 @@ from conflicts.outcomes import Outcome, Result
 from crm.models import AccessRequest, Opportunity, User
 from crm.models.access import AccessState
 from crm.permissions import may_export
-from tests import cast
+from tests import cast, papers
 from tests.conflicts.chores import run_all
 from tests.governed import ask, company, grant, soon
 
@@ -48,6 +48,24 @@ def test_charlie_sees_the_deals_of_the_north_from_the_grant_to_the_taking_back()
     assert not sees(cast.user("dora", "Dora", "Dias", of=cast.team("South")), deal), "it was granted to one person"
     assert cast.propose("access.revoke", fresh(request), by=cast.manager(), note="Bob is back").written
     assert not sees(cast.charlie(), deal)
+
+
+@pytest.mark.parametrize("kind", ["team", "company"])
+def test_contracts_and_invoices_are_seen_as_the_deals_are(kind: str) -> None:
+    contract, invoice = papers.contract(), papers.invoice(contract=None)
+    about = {"team": cast.team().pk} if kind == "team" else {"team": None, "company": papers.company().pk}
+    request, charlie = ask(kind=kind, **about), cast.charlie()
+
+    def seen() -> list[bool]:
+        return [
+            type(one)._default_manager.visible_to(charlie).filter(pk=one.pk).exists() for one in (contract, invoice)
+        ]
+
+    assert seen() == [False, False]
+    assert grant(request, by=cast.administrator()).written
+    assert seen() == [True, True]
+    assert cast.propose("access.revoke", fresh(request), by=cast.administrator(), note="Bob is back").written
+    assert seen() == [False, False]
 
 
 def test_it_ends_at_its_time_even_if_nobody_has_swept_yet() -> None:

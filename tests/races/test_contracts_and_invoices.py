@@ -97,6 +97,36 @@ def test_one_payment_told_twice_at_the_same_moment_has_one_effect_and_one_answer
     assert papers.again(invoice).version == invoice.version + 1
 
 
+def test_one_payment_typed_in_two_spellings_at_the_same_moment_is_counted_once(attempt: int) -> None:
+    invoice, alice, bob = papers.invoice("9200", "9200"), cast.alice(), cast.bob()
+    spellings = {alice: ("Banco do Vale", "X-1"), bob: ("banco  do vale", "\uff58-1 ")}  # a full-width x
+
+    def told(by: Any) -> Outcome:
+        provider, number = spellings[by]
+        said = {"provider": provider, "payment": number, "amount": "9200"}
+        return gate.commit(wish("invoice.record_payment", invoice, by=by, **said))
+
+    outcomes = together(lambda: told(alice), lambda: told(bob))
+
+    assert results(outcomes) == ["applied", "superseded"]
+    assert sorted(Installment.objects.values_list("state", flat=True)) == ["open", "paid"]
+    assert Payment.objects.get().provider_key in ("X-1", "\uff58-1"), "what was typed is kept"
+
+
+def test_one_payment_typed_for_two_invoices_at_the_same_moment_is_counted_once(attempt: int) -> None:
+    one, other, alice, bob = papers.invoice("600"), papers.invoice("600", number="2031-002"), cast.alice(), cast.bob()
+
+    def told(invoice: Invoice, by: Any, number: str) -> Outcome:
+        return gate.commit(
+            wish("invoice.record_payment", invoice, by=by, provider="Bank", payment=number, amount="600")
+        )
+
+    outcomes = together(lambda: told(one, alice, "X-1"), lambda: told(other, bob, "x-1"))
+
+    assert results(outcomes) == ["applied", "refused"]
+    assert Payment.objects.count() == 1
+
+
 def test_two_payments_for_one_installment_settle_it_once_and_the_other_waits(attempt: int) -> None:
     invoice = papers.invoice("600", "400")
 
