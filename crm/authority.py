@@ -110,12 +110,12 @@ def refusal(by: Actor | User, need: Need, *, team: int | None = None) -> Sentenc
     if isinstance(by, Actor) and by.kind is not Kind.PERSON:
         # The system only moves things up; agents and integrations decide nothing that takes authority.
         return None if by.kind is Kind.SYSTEM else Sentence("only_people_decide", {"who": _named(need, team)})
-    user = account_of(by)
-    limit = limit_of(user) if user is not None else NONE
+    user, among = account_of(by), levels()
+    limit = limit_of(user, among=among) if user is not None else NONE
     code = limit.missing(need)
     if not code:
         return None
-    facts: dict[str, Any] = {"who": _named(need, team)}
+    facts: dict[str, Any] = {"who": _named(need, team, among=among)}
     if code in ("beyond_amount", "beyond_currency"):
         facts["amount"] = money(need.amount, need.currency)
         facts["limit"] = money(limit.amount, limit.currency)
@@ -134,9 +134,9 @@ def has_authority(by: Actor | User, need: Need, *, team: int | None = None) -> b
     return refusal(by, need, team=team) is None
 
 
-def who_can(need: Need, *, team: int | None = None) -> list[User]:
+def who_can(need: Need, *, team: int | None = None, among: Mapping[str, Limit] | None = None) -> list[User]:
     """Managers (of that team, where there is one) and administrators whose level suffices; the nearest first."""
-    among = levels()
+    among = among or levels()
     above = Q(role=Role.ADMINISTRATOR) | Q(is_superuser=True)
     managers = Q(role=Role.MANAGER) if team is None else Q(role=Role.MANAGER, team=team)
     found = User.objects.filter(above | managers, is_active=True).order_by("first_name", "last_name", "pk")
@@ -157,8 +157,8 @@ def money(amount: Decimal | None, currency: str) -> dict[str, Any]:
     return {"money": [None if amount is None else str(amount), currency]}
 
 
-def _named(need: Need, team: int | None) -> Any:
-    return sentences.anyone(actors.person(user) for user in who_can(need, team=team)[:NAMED])
+def _named(need: Need, team: int | None, *, among: Mapping[str, Limit] | None = None) -> Any:
+    return sentences.anyone(actors.person(user) for user in who_can(need, team=team, among=among)[:NAMED])
 
 
 class SalesDesk(review.Desk):

@@ -77,8 +77,16 @@ def _check_as_shown(work: Work, *, document: int | None, mark: str) -> None:
 
 
 def need_of(contract: Contract) -> Need:
-    """What saying yes to this contract takes: the gate asks it, and so do the button and its tooltip."""
-    return Need(amount=contract.amount, currency=contract.currency, discount=contract.discount or None)
+    """What saying yes to this contract takes: the gate asks it, and so do the button and its tooltip.
+
+    Terms of its own are legal terms: what no lawyer wrote once for everybody takes a yes with that authority.
+    """
+    return Need(
+        amount=contract.amount,
+        currency=contract.currency,
+        discount=contract.discount or None,
+        legal=bool(contract.text.strip()),
+    )
 
 
 def _check_offer(work: Work) -> None:

@@ -1,7 +1,8 @@
 """The contracts and invoices of the sample workspace: each state once, and the cases that need somebody to look.
 
-A contract whose second version waits for the manager, one approved, one signed, one declined, one cancelled, one still
-a draft; an invoice in collection, one paid, one disputed, and two with money that fits nowhere.
+A contract whose second version waits for the manager, one whose own terms wait for the administrator, one approved, one
+signed, one declined, one cancelled, one still a draft; an invoice in collection, one paid, one disputed, and two with
+money that fits nowhere.
 """
 
 import datetime as dt
@@ -35,7 +36,6 @@ QUILLMERE = Offer(
     owner="lia",
     name="Sensors and service, two years",
     lines=(("Sensor kit", "28", "1300"),),
-    text="Delivered in 30 days. Two years of readings are included.",
     tags=("two years",),
 )
 PONTEVEL = Offer("Pontevel Logistics", "22 reefer trucks", "lia", "Truck kits", (("Truck kit", "22", "4200"),), "0.5")
@@ -59,7 +59,12 @@ LUMEBROOK = Offer(
     "Lumebrook Clinics", "Vaccine fridges, 9 sites", "lia", "Vaccine fridges", (("Sensor kit", "45", "1300"),)
 )
 ARAUCARIA = Offer(
-    "Araucária Blood Bank", "Plasma freezers", "helena", "Plasma freezers", (("Freezer sensors", "40", "1900"),)
+    company="Araucária Blood Bank",
+    deal="Plasma freezers",
+    owner="helena",
+    name="Plasma freezers",
+    lines=(("Freezer sensors", "40", "1900"),),
+    text="Delivered in 30 days. Two years of readings are included.",
 )
 
 

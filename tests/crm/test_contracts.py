@@ -255,6 +255,15 @@ def test_a_discount_above_the_approvers_level_names_who_can() -> None:
     assert papers.say("approve", contract, by=cast.manager()).written
 
 
+def test_terms_of_its_own_are_approved_with_legal_authority_only_and_the_sentence_names_who_has_it() -> None:
+    cast.administrator()
+    contract = papers.offered(text="The customer may leave at any time.")
+    outcome = papers.say("approve", contract, by=cast.manager())
+    assert outcome.result is Result.REFUSED
+    assert str(outcome.sentence).startswith("This is about legal terms. Ada Alves can decide it.")
+    assert papers.say("approve", contract, by=cast.administrator()).written
+
+
 def test_nobody_approves_an_amount_above_their_own_level_least_of_all_their_own() -> None:
     cast.manager()
     contract = papers.offered(price="90000")

@@ -183,6 +183,15 @@ def test_cancelling_what_was_approved_meanwhile_is_asked_once_and_can_then_be_do
     assert papers.again(shown).state == "cancelled"
 
 
+def test_the_button_for_terms_of_its_own_is_for_those_with_legal_authority() -> None:
+    administrator, contract = cast.administrator(), papers.offered(text="The customer may leave at any time.")
+    button = r"<button[^>]*data-key=\"a\""
+    shown = page("contract", contract.pk, by=cast.manager())
+    assert "disabled" in (re.search(button, shown) or [""])[0]
+    assert "Ada Alves can decide it" in shown
+    assert "disabled" not in (re.search(button, page("contract", contract.pk, by=administrator)) or ["disabled"])[0]
+
+
 def test_every_document_is_read_as_it_was() -> None:
     contract = papers.approved(text="First terms")
     cast.propose("contract.edit", contract, by=cast.alice(), text="Second terms")
