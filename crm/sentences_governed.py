@@ -34,6 +34,7 @@ STOCK = {
     ),
     "until_is_no_time": _("The end has to lie ahead, and within a year. Nothing was written."),
     "deal_lost_nothing_promised": _("This deal is lost; nothing is kept for it. Nothing was reserved."),
+    "contract_ended_nothing_promised": _("This contract is {status}; nothing is kept for it. Nothing was reserved."),
     "reservation_gone": _("This reservation is not of this item. Nothing was written."),
     "reservation_ended": _("This reservation is {status} since {who} changed it. Nothing was written."),
     "reservation_changed": _("{who} changed this reservation meanwhile. Nothing was written."),

@@ -14,15 +14,16 @@ from pydantic import AwareDatetime, Field, model_validator
 from conflicts.actions import Action, register
 from conflicts.actors import Kind
 from conflicts.exceptions import Clash, GoalMet, RuleBroken
-from conflicts.sentences import Sentence, actor
+from conflicts.sentences import Sentence, actor, choice
 from conflicts.work import Work
 from crm import naming
 from crm.actions.companies import Named
 from crm.actions.fields import Key, Line, Params, RequiredKey, ShortLine, Tags, Text
 from crm.models import Contract, Opportunity, Reservation, StockItem
+from crm.models.contract import ContractState
 from crm.models.opportunity import Status
 from crm.models.stock import ReservationState
-from crm.permissions import permits_deal, permits_record
+from crm.permissions import permits_deal, permits_of_team, permits_record
 from crm.sentences_governed import said
 
 NOT_CHANGED = Sentence("stock_not_changed")
@@ -117,13 +118,23 @@ def check_until(work: Work, until: dt.datetime) -> None:
         raise RuleBroken("until_is_no_time")
 
 
+def _check_contract(work: Work, contract: Contract) -> None:
+    """A promise for a contract is a change of it: by whoever may change it, while it may come to something."""
+    if refusal := permits_of_team(work.by, contract):
+        raise RuleBroken(refusal.code, **refusal.facts)
+    if contract.state in (ContractState.CANCELLED, ContractState.DECLINED):
+        status = choice("crm.contract", "state", contract.state)
+        raise RuleBroken("contract_ended_nothing_promised", state="terminal_state_found", status=status)
+
+
 def _check_reserve(work: Work) -> None:
     item, p = work.subject, work.params
     check_until(work, p.until)
     deal = Opportunity.objects.select_related("team").filter(pk=p.opportunity or 0).first()
-    if deal is None and p.contract:
-        contract = Contract.objects.select_related("opportunity__team").filter(pk=p.contract).first()
-        deal = contract.opportunity if contract else None
+    contract = Contract.objects.select_related("team", "opportunity__team").filter(pk=p.contract or 0).first()
+    if contract:
+        _check_contract(work, contract)
+        deal = deal or contract.opportunity
     if deal and (refusal := permits_deal(work.by, deal)):
         raise RuleBroken(refusal.code, **refusal.facts)
     if deal and deal.status == Status.LOST:

@@ -12,7 +12,7 @@ from conflicts.models import Conflict, Job
 from conflicts.outcomes import Outcome, Result
 from crm.models import Reservation, StockItem
 from crm.models.stock import ReservationState
-from tests import cast
+from tests import cast, papers
 from tests.conflicts import samples
 from tests.conflicts.chores import run_all
 from tests.governed import item, reserve, soon
@@ -273,3 +273,31 @@ def _guard_of(table: str) -> str:
             "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND tgname LIKE 'pgtrigger_guard_%%'", [table]
         )
         return str(cursor.fetchone()[0]).removeprefix("pgtrigger_guard_")
+
+
+# --- what it is promised to -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["decline", "cancel"])
+def test_nothing_is_promised_to_a_contract_that_came_to_nothing(verb: str) -> None:
+    sensors, contract = item(on_hand=3), papers.offered()
+    ended = {"reason": "No money"}
+    if verb == "decline":
+        assert papers.say("decline", contract, **ended).written
+    else:
+        assert cast.propose("contract.cancel", contract, by=cast.alice(), **ended).written
+    for more in ({}, {"opportunity": cast.deal().pk}):
+        said = {"quantity": 1, "contract": contract.pk, "until": soon(), **more}
+        outcome = cast.propose("stock.reserve", fresh(sensors), by=cast.alice(), **said)
+        assert outcome.result is Result.REFUSED
+        assert told(outcome).endswith("nothing is kept for it. Nothing was reserved.")
+    assert fresh(sensors).held == 0
+
+
+def test_nothing_is_promised_to_a_contract_of_another_team() -> None:
+    sensors, contract = item(on_hand=3), papers.offered()
+    said = {"quantity": 1, "contract": contract.pk, "until": soon()}
+    outcome = cast.propose("stock.reserve", sensors, by=cast.charlie(), **said)
+    assert outcome.result is Result.REFUSED
+    assert told(outcome).startswith("This belongs to North.")
+    assert cast.propose("stock.reserve", fresh(sensors), by=cast.alice(), **said).written
