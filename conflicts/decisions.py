@@ -52,6 +52,7 @@ sentences.register(
         "not_again": _("No agent can be asked about this: a person decides."),
         "cannot_be_done": _("This cannot be done again from here."),
         "to_nobody": _("That person cannot decide this."),
+        "to_oneself": _("It is in front of you already: decide it, or hand it to somebody else."),
         "decided.drop": _("Dropped. What was in force stays."),
         "decided.apply": _("Done, as v{version}."),
         "decided.apply_new": _("Done."),
@@ -323,6 +324,8 @@ def _ask_again(work: Work) -> None:
 
 def _check_to(work: Work) -> None:
     _check_act(work)
+    if str(work.params.to) == work.by.key:
+        raise RuleBroken("to_oneself")  # each time with a day more: it would never be late, and never moved up
     able = review.desk().who_can(Need.from_json(work.record.needs), team=work.record.team_key)
     if work.params.to not in {account.pk for account in able}:
         raise RuleBroken("to_nobody")

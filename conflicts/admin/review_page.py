@@ -218,7 +218,8 @@ class ReviewPage:
             "lines": self.editor.lines(resolution, words=words, posted=request.POST, faults=faults)
             if decidable
             else [],
-            "able": [(account.pk, str(account)) for account in able if account.pk != request.user.pk],
+            "able": [(account.pk, str(account)) for account in able],
+            "others": [(account.pk, str(account)) for account in able if account.pk != request.user.pk],
             "needs": needs_words(need, words=self.money(record)),
             "reasons": REASONS,
             "faults": faults or {},

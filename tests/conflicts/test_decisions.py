@@ -365,3 +365,11 @@ def test_editing_to_what_is_in_force_is_dropping_and_takes_the_same_authority() 
     assert fresh(record).resolution == "drop"
     assert Decision.objects.get().kind == "drop"
     assert amount(deal) == "110.00"
+
+
+def test_nobody_hands_it_to_themselves_and_so_makes_the_deadline_later() -> None:
+    _, record = clash()
+    told = decide(record, DecisionKind.HAND_OVER, by=cast.manager(), to=cast.manager().pk)
+    assert not told.done
+    assert str(told.sentence) == "It is in front of you already: decide it, or hand it to somebody else."
+    assert fresh(record).deadline == record.deadline
