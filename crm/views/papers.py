@@ -89,7 +89,9 @@ def act(
         return own
     if outcome is not None and outcome.settled.result is Result.REFUSED:
         # Read again: whoever lost a race sees what is in force beside the reason, and no button that is dead.
-        return _back(request, kind, kind.find(subject.pk), form, {"": [str(outcome.settled.sentence or "")]}, shown=shown)
+        return _back(
+            request, kind, kind.find(subject.pk), form, {"": [str(outcome.settled.sentence or "")]}, shown=shown
+        )
     answer = settle_or(
         request,
         submission,
