@@ -20,7 +20,6 @@ from conflicts.policies import Authority
 from conflicts.sentences import Sentence
 from conflicts.work import Work
 
-
 AS_SHOWN = "fingerprint"
 """The param of an action that is about one content: the fingerprint of what its page showed."""
 
