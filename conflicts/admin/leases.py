@@ -22,7 +22,6 @@ from conflicts.clock import ClockTimestamp
 from conflicts.models import Lease, LeaseEvent
 from conflicts.models.lease import LeaseEventKind
 
-
 SHOWN_OF_HOLDER = 4
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models.functions import Now
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -17,9 +16,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from conflicts import actors, history
+from conflicts import actors, decisions, history
 from conflicts.actors import Actor
-from conflicts.models import Conflict
+from conflicts.decisions import Wish
+from conflicts.models import Conflict, DecisionKind, Why
 from conflicts.outcomes import Outcome, Result
 from conflicts.refs import Ref
 from crm.board import Board
@@ -33,6 +33,9 @@ from crm.views.submit import Submission, submit, version_of
 
 HELD = ("amount", "currency")
 """What a person who moves a card relies on. Where the card stood needs no mention: the gate merges the stage itself."""
+
+MOVE, SOURCE = "opportunity.move", "board"
+"""What the record of a card's move says of it; other records are not the board's to settle."""
 
 type Held = Mapping[str, Any]
 
@@ -77,12 +80,12 @@ def deal_move(request: Request) -> HttpResponse:
         return _refuse(request, shown, deal, Back(target=target, sentence=_("A lost deal needs a reason.")))
     submission = submit(
         request,
-        action="opportunity.move",
+        action=MOVE,
         params={"stage": target.pk, "reason": reason if target.kind == StageKind.LOST else ""},
         subject=deal,
         rests_on={name: held[name] for name in HELD if name in held},
         settles=_own_record(request, deal),
-        source="board",
+        source=SOURCE,
     )
     if submission.outcome and submission.done:
         return _done(request, shown, deal, submission.outcome, target)
@@ -92,12 +95,28 @@ def deal_move(request: Request) -> HttpResponse:
 
 @require_POST
 def leave(request: Request) -> HttpResponse:
-    """The person leaves the card where it is: the record of the refused move is closed, nothing else happens."""
+    """The person leaves the card where it is: they drop the move they meant, by the same act as the review queue.
+
+    So a reviewer who has it is not passed over, and it is kept who dropped it. Whoever settled it otherwise was first.
+    """
     shown, deal = _held(request, request.POST)
-    # Compare-and-swap on "still open": whoever settled it otherwise was first.
-    Conflict.objects.waiting().filter(pk=_own_record(request, deal) or 0).update(
-        closed_at=Now(), closed_by=str(actors.person(request.user))[:200], resolution="left"
-    )
+    by, pk = actors.person(request.user), _own_record(request, deal)
+    record = Conflict.objects.filter(pk=pk).first() if pk else None
+    if record is not None:
+        told = decisions.decide(
+            Wish(
+                record=record.pk,
+                kind=DecisionKind.DROP,
+                reason=Why.OVERTAKEN,
+                by=by,
+                revision=record.revision,
+                version=deal.version,
+                form="board",
+            )
+        )
+        if not told.done and Conflict.objects.waiting().filter(pk=record.pk).exists():
+            words = str(told.sentence.told_to(by))
+            return _refuse(request, shown, deal, Back(target=None, sentence=words, record=record.pk))
     return answer(request, shown, shown.cards([deal])) if request.htmx else _to_board(shown)
 
 
@@ -113,10 +132,10 @@ def _held(request: Request, said: Mapping[str, str]) -> tuple[Board, Opportunity
 
 
 def _own_record(request: Request, deal: Opportunity) -> int | None:
-    """The record of this person's own refused move of this deal, if the form names one that is still open."""
+    """The record of this person's own move of this card that came back, if the form names one that is still open."""
     pk = number_in(request.POST.get("settles", ""))
     mine = Conflict.objects.waiting().about(Ref.of(deal)).filter(actor__startswith=f"person:{request.user.pk}:")
-    return mine.filter(pk=pk).values_list("pk", flat=True).first() if pk else None
+    return mine.filter(pk=pk, action=MOVE, source=SOURCE).values_list("pk", flat=True).first() if pk else None
 
 
 def _ask(

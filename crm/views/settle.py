@@ -6,11 +6,11 @@ was made on (a further clash comes back again), and that what fitted together is
 Used by deal, board, companies and contacts through `settle_or`. Next in the flow: `crm/views/settling.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.db.models.functions import Now
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.template.response import TemplateResponse
@@ -18,9 +18,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from conflicts import actions, actors
+from conflicts import actions, actors, claims, gate
+from conflicts.clock import ClockTimestamp
 from conflicts.models import Conflict, VersionedModel
 from conflicts.outcomes import Outcome, Result
+from conflicts.proposals import Proposal
 from conflicts.refs import Ref
 from crm import inputs
 from crm.overriding import OverrideReason, overridden
@@ -128,7 +130,13 @@ def settle(request: HttpRequest) -> HttpResponse:
     if faults:
         return show(request, record, subject=subject, done_url=done_url, posted=request.POST, faults=faults, status=422)
     submission = submit(
-        request, action=record.action, params=params, subject=subject, settles=record.pk, source=record.source
+        request,
+        action=record.action,
+        params=params,
+        subject=subject,
+        settles=record.pk,
+        source=record.source,
+        settle=_renewal(record),
     )
     if submission.outcome and submission.outcome.settled.unchanged:
         messages.info(request, _("What is in force stays; nothing was written."))
@@ -138,10 +146,6 @@ def settle(request: HttpRequest) -> HttpResponse:
             request, submission, subject=subject, action=record.action, params=params, done_url=done_url
         )
     ) is not None:
-        said = submission.outcome.settled if submission.outcome else None
-        # Only where another record waits now. What was refused (a reviewer has it, it takes authority) still waits.
-        if said and said.result is Result.CONFLICT and said.record not in (None, record.pk):
-            _renewed(record, by=actors.person(request.user))
         return answer
     if overrides and submission.outcome and submission.outcome.settled.version:
         overridden.send(
@@ -188,11 +192,26 @@ def _of_the_gate(**which: Any) -> Conflict | None:
     return Conflict.objects.filter(action__in=list(actions.registered()), **which).first()
 
 
-def _renewed(record: Conflict, *, by: actors.Actor) -> None:
-    """It clashed again: the new record carries the choice on, and this one has nothing left to decide."""
-    Conflict.objects.filter(pk=record.pk, closed_at=None).update(
-        closed_at=Now(), closed_by=str(by)[:200], resolution="clashed_again"
-    )
+def _renewal(record: Conflict) -> gate.Settle:
+    """In the gate's transaction, where it has asked whose this is: if it clashed again, the new record carries the
+    choice on, and this one has nothing left to decide. What was refused (a reviewer has it, it takes authority) and
+    what a reviewer has taken still waits.
+    """
+
+    def settle(pairs: Sequence[tuple[Proposal, Outcome]]) -> None:
+        [(proposal, outcome)] = pairs
+        if outcome.result is not Result.CONFLICT or outcome.record in (None, record.pk):
+            return
+        held = claims.holder(record.pk)
+        if held is None or held.by.same_as(proposal.by):
+            Conflict.objects.filter(pk=record.pk, closed_at=None).update(
+                closed_at=ClockTimestamp(),
+                closed_by=str(proposal.by)[:200],
+                resolution="clashed_again",
+                revision=F("revision") + 1,
+            )
+
+    return settle
 
 
 def _finished(request: HttpRequest, done_url: str) -> HttpResponse:

@@ -67,12 +67,13 @@ def submit(
     settles: int | None = None,
     source: str = "",
     part: str = "",
+    settle: gate.Settle | None = None,
 ) -> Submission:
     """Propose `action` for the signed-in person, on the version the form carries.
 
     `subject` only says which record; what is in force is read again, locked, by the gate. `rests_on` are field values
     (plain) that the person's decision rested on beyond those written, if any. `part` names the act where one form does
-    two (a deal, and the company it is for). Raises VersionRequired, BadVersion.
+    two (a deal, and the company it is for). `settle`: see `gate.commit`. Raises VersionRequired, BadVersion.
     """
     basis: tuple[Read, ...] = ()
     if subject is not None:
@@ -95,7 +96,8 @@ def submit(
                 key=f"person:{request.user.pk}:{key}" if key else "",
                 source=source or request.path[:200],
                 settles=settles,
-            )
+            ),
+            settle=settle,
         )
     except BadParams as error:
         return Submission(errors=error.errors)

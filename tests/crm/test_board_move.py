@@ -5,7 +5,8 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.utils.crypto import get_random_string
 
-from conflicts.models import Conflict
+from conflicts import actors, claims
+from conflicts.models import Conflict, Decision
 from crm.models import Activity, Opportunity
 from tests import cast
 from tests.crm.boards import HTMX, at, card, company, head, text, words
@@ -135,9 +136,34 @@ def test_leave_it_closes_the_record_and_writes_nothing(alice_sees: Client) -> No
 
     assert "data-back" not in card(response, deal)
     record.refresh_from_db()
-    assert record.resolution == "left"
+    assert record.resolution == "drop"
+    assert record.closed_by == f"person:{cast.alice().pk}:Alice Amaral"
+    assert Decision.objects.get(conflict=record).kind == "drop"
     deal.refresh_from_db()
     assert (deal.stage.name, deal.version) == ("New", 2)
+
+
+def test_what_a_reviewer_has_is_not_left_behind_their_back(alice_sees: Client) -> None:
+    deal = at("New", "Ice boxes", amount="92000", currency="BRL")
+    edit(deal, amount="86000")
+    move(alice_sees, deal, "Proposal", headers=HTMX)
+    record = Conflict.objects.waiting().get()
+    claims.take(record.pk, by=actors.person(cast.manager()))
+
+    response = alice_sees.post("/board/leave/", {"deal": deal.pk, "settles": record.pk}, headers=HTMX)
+
+    assert "Manuela Moraes is deciding about this until" in response.content.decode()
+    assert list(Conflict.objects.waiting()) == [record]
+
+
+def test_only_a_move_of_the_card_is_left_from_the_board(alice_sees: Client) -> None:
+    deal = at("New", "Ice boxes", amount="92000", currency="BRL")
+    edit(deal, amount="86000")
+    outcome = cast.propose("opportunity.edit", deal, by=cast.alice(), amount="90000")
+
+    alice_sees.post("/board/leave/", {"deal": deal.pk, "settles": outcome.record}, headers=HTMX)
+
+    assert Conflict.objects.waiting().filter(pk=outcome.record).exists()
 
 
 def test_nobody_closes_the_record_of_somebody_else(client: Client) -> None:
