@@ -123,7 +123,7 @@ class Resolution:
         now = read(self.subject, self.wish)
         if self.ref is None or self.shown in (None, self.subject.version):
             return now
-        then = history.values_at(self.ref, self.shown) or {}  # type: ignore[arg-type]
+        then = history.values_at(self.ref, self.shown) or {}
         return {name: then.get(name, value) for name, value in now.items()}
 
     @cached_property
