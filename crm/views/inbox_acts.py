@@ -9,13 +9,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest
-from django.db.models.functions import Now
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from conflicts import actors
-from conflicts.models import Conflict
+from conflicts import actors, decisions
+from conflicts.decisions import Wish
+from conflicts.models import Conflict, DecisionKind, Why
 from conflicts.outcomes import Outcome, Result
 from conflicts.refs import Ref
 from crm.models import Conversation, Message, MessageTemplate
@@ -136,10 +136,8 @@ def _owner(request: Request, pk: int, action: str, params: dict[str, Any], **res
     lines = [line for lines in submission.errors.values() for line in lines]
     told = str(outcome.sentence or "") if outcome else " ".join(lines)
     if outcome is not None and outcome.record:
-        # Nothing was typed and nothing was done: being told is all there is to it. Compare-and-swap on still open.
-        Conflict.objects.waiting().about(Ref.of(talk)).filter(pk=outcome.record).update(
-            closed_at=Now(), closed_by=str(actors.person(request.user))[:200], resolution="left"
-        )
+        # Nothing was typed and nothing was done: being told is all there is to it.
+        _leave(request, talk, outcome.record)
     return returned(request, opened(request, find(request, pk), told=told), status=409 if outcome else 422)
 
 
@@ -207,7 +205,24 @@ def _own_record(request: Request, talk: Conversation) -> int | None:
 
 
 def _left(request: Request, talk: Conversation) -> None:
-    """The person does not send it after all. Compare-and-swap on still open."""
-    Conflict.objects.waiting().filter(pk=_own_record(request, talk) or 0).update(
-        closed_at=Now(), closed_by=str(actors.person(request.user))[:200], resolution="left"
+    """The person does not send it after all."""
+    if pk := _own_record(request, talk):
+        _leave(request, talk, pk)
+
+
+def _leave(request: Request, talk: Conversation, pk: int) -> None:
+    """They drop what they meant, by the same act as the review queue; what a reviewer has taken stays with them."""
+    record = Conflict.objects.waiting().filter(pk=pk).first()
+    if record is None:
+        return
+    decisions.decide(
+        Wish(
+            record=record.pk,
+            kind=DecisionKind.DROP,
+            reason=Why.OVERTAKEN,
+            by=actors.person(request.user),
+            revision=record.revision,
+            version=find(request, talk.pk).version,
+            form="inbox",
+        )
     )
