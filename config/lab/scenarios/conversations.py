@@ -475,12 +475,15 @@ def _only_the_new_one(one: Round) -> Judgement:
     answers = talks.texts(one)
     about = [line for line in talks.heard(one) if line.who == "agent" and OLD in line.lines]
     late = Message.objects.filter(conversation=one.deal.pk, direction=Direction.IN, late=True)
+    # Held up on its way, and nothing newer is in hand: somebody has to see it, and a person has the conversation.
+    before_a_person = talks.now(one).handed_over == "late"
     in_place = all(message.number is None and message.at == message.sent_at for message in late)
     return Judgement(
         effects=len(answers),
         wrong=lines(
             (bool(about), "a line from the past was answered"),
-            (len(answers) != 1, f"{len(answers)} answers to one new line"),
+            (len(answers) != (0 if before_a_person else 1), f"{len(answers)} answers to one new line"),
+            (before_a_person and one.number % 2 == 0, "an archive was put before a person"),
             (one.guarded and late.count() != 2, "a line from the past was not stored"),
             (one.guarded and not in_place, "a line from the past does not stand in its place"),
         ),
