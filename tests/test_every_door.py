@@ -29,6 +29,7 @@ from conflicts.proposals import Proposal, Read
 from crm.models import Opportunity, Task, User
 from tests import cast
 from tests.agents.suggested import shown
+from tests.chatting import account
 from tests.doors import (
     ADMIN,
     COMMANDS,
@@ -202,7 +203,7 @@ def test_no_route_takes_another_writing_method(method: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(DOORS) | set(CREATES) | set(OTHERS)))
 def test_no_door_opens_for_a_form_of_another_site(name: str) -> None:
-    address = dict(every_route())[name]
+    address = reverse(name, args=[account().address]) if name.startswith("chat_") else dict(every_route())[name]
     assert signed_in(cast.alice(), csrf=True).post(address).status_code == 403
 
 
@@ -318,6 +319,7 @@ def test_what_needs_no_version_writes_no_subject(name: str) -> None:
     suggestion = suggested()
     kwargs = {"pk": suggestion.pk} if name.startswith("suggestion_") else {}
     kwargs |= {"pk": 1} if name == "saved_view_delete" else {}
+    kwargs |= {"slug": account().address} if name.startswith("chat_") else {}
     said = {
         "reason": "not_now",
         "until": "2031-01-01",
