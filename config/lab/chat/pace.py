@@ -29,7 +29,7 @@ class Pace:
     fastest: float = 2.0
     slowest: float = 8.0
     """How long the model takes, at least and at most."""
-    speed: float = 20.0
+    speed: float = 15.0
     seed: int = 1
     machine: float = 0.7
     """Real seconds that the machine may take for a turn beside the model; on a busy one, more."""

@@ -45,7 +45,7 @@ class Command(BaseCommand):
         parser.add_argument("--window", type=float, default=4.0, metavar="S", help="quiet window; default 4")
         parser.add_argument("--cap", type=float, default=20.0, metavar="S", help="longest wait for it; default 20")
         parser.add_argument("--model-seconds", type=span, default=(2.0, 8.0), metavar="A:B", help="default 2:8")
-        parser.add_argument("--speed", type=float, default=20.0, metavar="X", help="times as fast as life; default 20")
+        parser.add_argument("--speed", type=float, default=15.0, metavar="X", help="times as fast as life; default 15")
         parser.add_argument(
             "--machine",
             type=float,
