@@ -133,7 +133,7 @@ def test_a_manager_takes_it_away_from_who_has_it(ada: Client, manuela: Client) -
     assert "Ada is on holiday" in words(manuela.get(url("change", record)))
 
 
-def test_a_decision_after_the_claim_ran_out_does_nothing_and_loses_nothing(ada: Client) -> None:
+def test_a_decision_after_the_claim_ran_out_does_nothing_and_loses_nothing(ada: Client, manuela: Client) -> None:
     deal, record = clash()
     ada.post(url("claim", record))
     mine = form_of(ada, record)
