@@ -89,7 +89,7 @@ def test_days_are_written_as_in_the_product_in_either_language(ada: Client) -> N
         assert date_format(dt.date(2026, 11, 30), "SHORT_DATE_FORMAT") == "30/11/2026"
 
 
-def test_the_detail_leads_to_the_record_and_offers_what_can_be_decided(ada: Client) -> None:
+def test_the_detail_leads_to_the_record_and_offers_what_can_be_decided(ada: Client, manuela: Client) -> None:
     deal, record = clash()
     page = detail(ada, record)
     article = page[page.index("<article") : page.index("</article>")]

@@ -128,6 +128,7 @@ def build() -> None:
         Participant.objects.create(opportunity=busy, contact=person)
         Pipeline.objects.create(name="Renewals")
         Invoice.objects.create(name="bare", name_key="bare", company=papers.company(), amount=1, issued_on=papers.DUE)
+    cast.contact("Nobody writes to them")  # the newest contact is bare: the others have conversations
 
 
 def bare(model: type[VersionedModel]) -> VersionedModel:
