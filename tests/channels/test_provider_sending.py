@@ -124,6 +124,9 @@ def test_a_customer_without_a_number_is_written_to_by_their_id(meta: WhatsAppSer
 
 def test_outside_the_window_an_approved_template_is_sent(meta: WhatsAppServer) -> None:
     talk = writes("Hi", to=whatsapp_number(), peer=ANA)
+    for number, approved in enumerate(("welcome_back", "welcome_back:en_US")):
+        given = {"slug": f"back-{number}", "name": "Back", "language": "en", "text": "Welcome back"}
+        cast.propose("template.create", by=cast.manager(), approved_as=approved, **given)
     for template in ("", "welcome_back", "welcome_back:en_US"):
         said = {"text": "Welcome back", "seen": 1, "said": 0, "anyway": True, "template": template}
         cast.propose("conversation.send", talk, by=cast.alice(), **said)
