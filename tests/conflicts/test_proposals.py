@@ -14,7 +14,7 @@ from tests import cast
 from tests.conflicts.wishes import now, wish
 
 
-@pytest.mark.parametrize("version", [0, -1])
+@pytest.mark.parametrize("version", [0, -2])
 def test_a_basis_without_a_version_is_no_basis(version: int) -> None:
     with pytest.raises(MissingVersion):
         Proposal(action="company.edit", by=cast.AGENT, basis=(Read(subject=Ref("crm.company", 1), version=version),))
@@ -88,3 +88,9 @@ def test_a_read_and_an_outcome_survive_being_stored() -> None:
 
     outcome = gate.commit(wish("opportunity.edit", deal, by=cast.alice(), amount="200"))
     assert type(outcome).from_json(outcome.as_json()) == outcome
+
+
+def test_only_a_fact_may_rest_on_what_nobody_read() -> None:
+    unread = Read.unread(Ref("crm.opportunity", 1))
+    with pytest.raises(MissingVersion):
+        gate.commit(Proposal(action="opportunity.edit", by=cast.AGENT, basis=(unread,), params={"amount": "1"}))
