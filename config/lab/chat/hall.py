@@ -62,37 +62,39 @@ class Hall(Broker):
     def idle(self) -> bool:
         return self.nothing_queued("agents", "default", *partitions.queues())
 
-    def trouble(self, *, kills: int, stops: int, seconds: float) -> threading.Thread:
-        """So many kills and stops, spread over the time by the seed."""
-        dice = random.Random(f"{self.pace.seed}:trouble")
-        acts = [(dice.uniform(0.05, 0.9) * seconds, act) for act in (["kill"] * kills + ["stop"] * stops)]
-        thread = threading.Thread(target=self._make_trouble, args=(sorted(acts), dice), daemon=True)
-        thread.start()
-        return thread
+    def trouble(self, *, kills: int, stops: int, seconds: float) -> threading.Event:
+        """So many kills and stops, spread over the time by the seed. The event is set when the last is over."""
+        dice, over = random.Random(f"{self.pace.seed}:trouble"), threading.Event()
+        acts = sorted((dice.uniform(0.05, 0.9) * seconds, act) for act in ["kill"] * kills + ["stop"] * stops)
+        threading.Thread(target=self._make_trouble, args=(acts, dice, over), daemon=True).start()
+        return over
 
-    def _make_trouble(self, acts: list[tuple[float, str]], dice: random.Random) -> None:
+    def _make_trouble(self, acts: list[tuple[float, str]], dice: random.Random, over: threading.Event) -> None:
         now = 0.0
-        waking: list[threading.Timer] = []
         for at, act in acts:
             if self._over.wait(at - now):
                 return
             now = at
             with self._lock:
-                if self._over.is_set():
-                    return
-                place = dice.randrange(len(self._workers))
-                worker = self._workers[place]
-                if act == "kill":
-                    worker.kill()
-                    self._workers[place] = self._start(self._queues[place])
-                    self.killed += 1
-                    continue
-                worker.stop()
-                self.stopped += 1
-            # Longer than a turn's lease and a delivery's claim: somebody else will have taken its work.
-            waking.append(threading.Timer(1.5 * self.pace.real(max(self.pace.lease, 15.0)), worker.wake))
-            waking[-1].daemon = True
-            waking[-1].start()
+                if not self._over.is_set():
+                    self._hurt(dice.randrange(len(self._workers)), act)
+        over.set()
+        # To the kernel this thread is the parent of what it has started: were it to end, so would they (config/tied.py).
+        self._over.wait()
+
+    def _hurt(self, place: int, act: str) -> None:
+        worker = self._workers[place]
+        if act == "kill":
+            worker.kill()
+            self._workers[place] = self._start(self._queues[place])
+            self.killed += 1
+            return
+        worker.stop()
+        self.stopped += 1
+        # Longer than a turn's lease and a delivery's claim: somebody else will have taken its work.
+        waking = threading.Timer(1.5 * self.pace.real(max(self.pace.lease, 15.0)), worker.wake)
+        waking.daemon = True
+        waking.start()
 
     def _start(self, queues: str) -> Process:
         self._number += 1

@@ -91,7 +91,7 @@ def replay(
         with Customers(hall, mode=mode, parts=parts) as customers:
             trouble = hall.trouble(kills=kills, stops=stops, seconds=length)
             customers.until_done(seconds=length, tick=tick)
-        trouble.join(length)
+        trouble.wait(length)
         wait_for_the_end(hall, mode)
         seconds = time.perf_counter() - began
     return tally(pace, mode=mode, seconds=seconds, killed=hall.killed, stopped=hall.stopped)
