@@ -79,7 +79,7 @@ class Hall(Broker):
                 if not self._over.is_set():
                     self._hurt(dice.randrange(len(self._workers)), act)
         over.set()
-        # To the kernel this thread is the parent of what it has started: were it to end, so would they (config/tied.py).
+        # To the kernel this thread is the parent of what it started: were it to end, so would they (config/tied.py).
         self._over.wait()
 
     def _hurt(self, place: int, act: str) -> None:
