@@ -7,6 +7,7 @@ other say what HTTP and the bell cost.
 """
 
 import http.client
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +34,8 @@ from crm.models import ChannelAccount, Conversation
 PEERS = 50
 MESSAGES = 200
 DOORS = 4
+WORKERS = min(2, os.cpu_count() or 1)
+"""Of the web server: as many as `manage.py run` starts."""
 ROUNDS = 3
 NUMBER, SECRET = "15550001111", "bench"
 
@@ -56,7 +59,7 @@ def measure() -> list[Figure]:
         figures += _turns(called)
     _account("whatsapp", NUMBER)
     env = {"VIGENTE_WHATSAPP_APP_SECRET": SECRET, "LOG_LEVEL": "CRITICAL"}
-    with Broker() as broker, server({**env, "REDIS_URL": broker.url}) as port:
+    with Broker() as broker, server({**env, "REDIS_URL": broker.url}, workers=WORKERS) as port:
         over_http, posted = _accepting("message accepted over HTTP", lambda: _post(port))
     return [*figures, *over_http, Figure(name="over HTTP / as a call", value=called / posted, unit="x the time")]
 

@@ -16,22 +16,14 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @contextmanager
-def server(env: Mapping[str, str] = NOTHING) -> Iterator[int]:
+def server(env: Mapping[str, str] = NOTHING, *, workers: int = 1) -> Iterator[int]:
     """Its port. `env` is laid over our own environment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     ours = {"VIGENTE_BENCH_DATABASE": str(connection.settings_dict["NAME"])}
-    command = [
-        sys.executable,
-        "-m",
-        "granian",
-        "--interface",
-        "asgi",
-        "--port",
-        str(port),
-        "config.bench.asgi:application",
-    ]
+    options = ["--interface", "asginl", "--port", str(port), "--workers", str(workers)]
+    command = [sys.executable, "-m", "granian", *options, "config.bench.asgi:application"]
     process = subprocess.Popen(
         command,
         env={**os.environ, **ours, **env},
