@@ -3,7 +3,8 @@
 Guarantees one answer per burst; none that is older than the customer's last message; none over a person; and none by a
 worker whose lease ran out. In this order:
 
-    lease      compare-and-swap on the conversation's turn, longer than the model may take; a worker that dies frees it
+    lease      compare-and-swap on the conversation's turn; lasts while its worker lives, for longer than the model may
+               take; a worker that dies frees it within seconds
     look       counter, epoch and all pending messages, read once
     generate   once, for all of them together, outside any transaction
     commit     the gate, with the lease: counter, epoch and fencing token compared on the locked row that receiving
@@ -16,6 +17,8 @@ empty turn moves no watermark; after several in a row a person gets the conversa
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -29,7 +32,9 @@ from agents.models import Turn, TurnState
 from agents.responders.port import Answer, Responder
 from conflicts import gate, leases, limits
 from conflicts.clock import ClockTimestamp
+from conflicts.heartbeat import Heartbeat
 from conflicts.leases import Busy, Grant
+from conflicts.models.lease import Renewal
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
@@ -47,6 +52,10 @@ MOST_FAILURES = 3
 
 MOMENT = 0.2
 """Seconds that are given to an answer of ours which is on its way."""
+
+SILENT_AFTER = 15.0
+"""Seconds without a sign of life after which a worker has lost its turn: another one answers, and nobody waits for the
+whole time that a model may take."""
 
 PAUSE = 5.0
 """Seconds before a failed turn is tried again; doubled each time."""
@@ -88,16 +97,20 @@ def _show(conversation: int) -> None:
 
 
 def _under_lease(conversation: int, writer: Responder) -> End:
+    whole = float(settings.VIGENTE_TURN_SECONDS)
     with leases.holding(
         timers.turn_key(conversation),
         by=REPLY,
         unit=f"conversation:{conversation}",
         reason="answers the customer",
-        seconds=float(settings.VIGENTE_TURN_SECONDS),
+        seconds=min(SILENT_AFTER, whole),
+        renewal=Renewal.HEARTBEAT if whole > SILENT_AFTER else Renewal.NEVER,
     ) as grant:
         if isinstance(grant, Busy):
             return End.BUSY
-        return _turn(conversation, grant, writer)
+        # The last beat comes so early that the turn ends with its whole time, also for a worker that is stuck in it.
+        with Heartbeat(grant, most=whole - SILENT_AFTER) if whole > SILENT_AFTER else nullcontext():
+            return _turn(conversation, replace(grant, seconds=whole), writer)
 
 
 def _turn(pk: int, grant: Grant, writer: Responder) -> End:

@@ -209,9 +209,12 @@ def lost(claim: Claim, *, unit: str = "") -> None:
 
 
 @contextmanager
-def holding(key: str, *, by: Actor, unit: str, reason: str, seconds: float) -> Iterator[Grant | Busy]:
+def holding(
+    key: str, *, by: Actor, unit: str, reason: str, seconds: float, renewal: Renewal = Renewal.NEVER
+) -> Iterator[Grant | Busy]:
     """`acquire`, and `release` at the end of the block, also when it fails."""
-    grant = acquire(key, by=by, unit=unit, reason=reason, seconds=seconds, release_when="the block ends")
+    ends = "the block ends"
+    grant = acquire(key, by=by, unit=unit, reason=reason, seconds=seconds, renewal=renewal, release_when=ends)
     try:
         yield grant
     finally:

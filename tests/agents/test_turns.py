@@ -9,8 +9,11 @@ from agents.models import Recommendation, Turn, TurnState
 from agents.replies import End
 from agents.responders.port import Answer, Prompt
 from agents.states import State
+from config.embedded.processes import until
 from conflicts import actors
 from conflicts.models import Conflict, Delivery, OutboxMessage
+from conflicts.models.lease import Lease, LeaseEvent, LeaseEventKind, Renewal
+from crm import timers
 from crm.models import Conversation, Message, ReplyTimer
 from crm.models.conversation import Direction, Owner
 from tests import cast
@@ -148,7 +151,6 @@ def test_what_is_queued_when_the_customer_writes_on_is_taken_back_and_answered_a
 def test_a_worker_whose_lease_ran_out_can_queue_nothing(settings, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     from conflicts import leases
     from conflicts.actors import SYSTEM
-    from crm import timers
 
     talk = writes("hello")
 
@@ -160,6 +162,31 @@ def test_a_worker_whose_lease_ran_out_can_queue_nothing(settings, monkeypatch: p
     assert said(talk) == []
     assert replies.take_turn(talk.pk, responder=Says("on time")) is End.QUEUED
     assert said(talk) == ["on time"]
+
+
+def test_a_turn_outlives_its_lease_as_long_as_its_worker_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replies, "SILENT_AFTER", 3.0)
+    talk = writes("hello")
+    of_it = Lease.objects.filter(key=timers.turn_key(talk.pk), renewal=Renewal.HEARTBEAT)
+    beats = LeaseEvent.objects.filter(key=timers.turn_key(talk.pk), kind=LeaseEventKind.RENEWED)
+
+    def takes_its_time(prompt: Prompt) -> str:
+        before = of_it.get().expires_at
+        assert until(beats.exists, seconds=30)
+        assert of_it.get().expires_at > before
+        return "Thought over."
+
+    assert replies.take_turn(talk.pk, responder=Says(takes_its_time)) is End.QUEUED
+    assert said(talk) == ["Thought over."]
+
+
+def test_a_turn_no_longer_than_a_silence_needs_no_sign_of_life(settings) -> None:  # type: ignore[no-untyped-def]
+    settings.VIGENTE_TURN_SECONDS = replies.SILENT_AFTER
+    talk = writes("hello")
+    seen: list[Lease] = []
+    model = Says(lambda prompt: seen.append(Lease.objects.get(key=timers.turn_key(talk.pk))) or "Here.")  # type: ignore[func-returns-value]
+    assert replies.take_turn(talk.pk, responder=model) is End.QUEUED
+    assert [(one.seconds, one.renewal) for one in seen] == [(replies.SILENT_AFTER, Renewal.NEVER)]
 
 
 def test_two_workers_at_one_timer_are_one_turn() -> None:
