@@ -10,14 +10,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-
-from django.db import connection
+from queue import SimpleQueue
 
 from config.embedded.homes import PROJECT
+from config.lab import scratch
 from config.lab.taking_out import Mutant
 
-WAIT = 180
+WAIT = 300
 """Seconds for one mutant's process."""
 
 
@@ -34,20 +35,32 @@ class Catch:
         return self.wrong > 0 and not self.problem
 
 
-def check(mutants: Sequence[Mutant], *, seed: int, tick: Callable[[], object] = lambda: None) -> list[Catch]:
-    """In the scratch database at hand. The first of the answers is of the house as it is."""
+def check(
+    mutants: Sequence[Mutant], *, seed: int, jobs: int = 1, tick: Callable[[], object] = lambda: None
+) -> list[Catch]:
+    """In copies of the scratch database at hand, one per job. The first of the answers is of the house as it is."""
     scenarios = tuple(dict.fromkeys(slug for mutant in mutants for slug in mutant.lost))
-    catches = [_run("", "nothing: the house as it is", scenarios, rounds=5, seed=seed)]
-    tick()
-    for mutant in mutants:
-        catches.append(_run(mutant.name, mutant.takes_out, mutant.lost, rounds=mutant.rounds, seed=seed))
-        tick()
-    return catches
+    free: SimpleQueue[str] = SimpleQueue()
+
+    def catch(name: str, takes_out: str, scenarios: tuple[str, ...], rounds: int) -> Catch:
+        database = free.get()
+        try:
+            return _run(name, takes_out, scenarios, rounds=rounds, seed=seed, database=database)
+        finally:
+            free.put(database)
+            tick()
+
+    with scratch.copies(jobs) as names, ThreadPoolExecutor(jobs) as pool:
+        for name in names:
+            free.put(name)
+        house = pool.submit(catch, "", "nothing: the house as it is", scenarios, 5)
+        taken = [pool.submit(catch, one.name, one.takes_out, one.lost, one.rounds) for one in mutants]
+        return [future.result() for future in (house, *taken)]
 
 
-def _run(name: str, takes_out: str, scenarios: tuple[str, ...], *, rounds: int, seed: int) -> Catch:
+def _run(name: str, takes_out: str, scenarios: tuple[str, ...], *, rounds: int, seed: int, database: str) -> Catch:
     command = [sys.executable, "manage.py", "race", "--mode", "guarded", "--json", "--seed", str(seed)]
-    command += ["--rounds", str(rounds), "--database", str(connection.settings_dict["NAME"])]
+    command += ["--rounds", str(rounds), "--database", database]
     command += [word for slug in scenarios for word in ("--scenario", slug)]
     command += ["--mutant", name] if name else []
     wrong, problem = 0, ""

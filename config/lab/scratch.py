@@ -50,6 +50,22 @@ def _made(before: str) -> Iterator[None]:
 
 
 @contextmanager
+def copies(count: int) -> Iterator[list[str]]:
+    """Names of so many copies of the scratch database at hand, which nobody may use meanwhile; dropped at the end."""
+    creation = connection.creation
+    suffixes = [str(number) for number in range(1, count + 1)]
+    made: list[str] = []
+    try:
+        for suffix in suffixes:
+            creation.clone_test_db(suffix, verbosity=0, autoclobber=True)
+            made.append(suffix)
+        yield [str(creation.get_test_db_clone_settings(suffix)["NAME"]) for suffix in made]
+    finally:
+        for suffix in made:
+            creation.destroy_test_db(suffix=suffix, verbosity=0)
+
+
+@contextmanager
 def unheard() -> Iterator[None]:
     """What is done here is told to nobody, and counts for nothing: the real installation has the same Redis."""
     with (

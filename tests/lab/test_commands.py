@@ -36,6 +36,20 @@ def test_json_has_exactly_these_keys_for_each_scenario_and_mode(manage: Manage) 
     assert [one["wrong"] > 0 for one in lines] == [True, False, True, False]
 
 
+def test_one_job_tells_what_several_tell(manage: Manage) -> None:
+    call = ["race", "--scenario", "two_workers_same_version", "--scenario", "compatible_edits", "--rounds", "3"]
+    told = [json.loads(manage(*call, "--seed", "5", "--json", "--jobs", jobs).stdout) for jobs in ("1", "2")]
+    told_alike = ("scenario", "mode", "rounds", "seed")  # who wins a real race is nobody's promise
+    one, several = ([[line[key] for key in told_alike] for line in lines] for lines in told)
+    assert one == several
+
+
+def test_no_jobs_are_no_number_of_jobs(manage: Manage) -> None:
+    done = manage("race", "--jobs", "0")
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("--jobs is a whole number above zero.")
+
+
 def test_a_scenario_that_is_not_there_gets_one_line(manage: Manage) -> None:
     done = manage("race", "--scenario", "lost_sock")
     assert done.returncode == 1

@@ -14,7 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from config.lab import mutants, mutation, report, running, scratch
+from config.lab import mutants, mutation, report, running, scratch, side_by_side
 from config.lab.running import Line, Mode
 from config.lab.scenario import NoSuchScenario, Scenario, find, known
 
@@ -32,6 +32,9 @@ class Command(BaseCommand):
         parser.add_argument("--mode", choices=sorted(MODES), default="both")
         parser.add_argument("--rounds", type=int, help="default: 200, and 5 where processes are started")
         parser.add_argument("--seed", type=int, help="decides who comes when; default: a new one, which is printed")
+        parser.add_argument(
+            "--jobs", type=int, default=side_by_side.usual(), help="scenarios at a time; default: one per core, up to 4"
+        )
         parser.add_argument("--json", action="store_true", help="a list of objects, and no progress bar")
         parser.add_argument(
             "--mutate",
@@ -51,13 +54,15 @@ class Command(BaseCommand):
             return
         if options["rounds"] is not None and options["rounds"] < 1:
             raise CommandError("--rounds is a whole number above zero.")
+        if options["jobs"] < 1:
+            raise CommandError("--jobs is a whole number above zero.")
         try:
             chosen = find(options["scenario"])
         except NoSuchScenario as unknown:
             raise CommandError(str(unknown)) from None
         seed = random.SystemRandom().randrange(1, 10**6) if options["seed"] is None else options["seed"]
         if options["mutate"] is not None:
-            self._mutate(options["mutate"], seed)
+            self._mutate(options["mutate"], seed, jobs=options["jobs"])
             return
         lines = self._run(chosen, MODES[options["mode"]], seed, options)
         self._show(lines, seed, as_json=options["json"])
@@ -71,26 +76,30 @@ class Command(BaseCommand):
                 continue
             plan += [(scenario, mode, options["rounds"] or scenario.rounds) for mode in modes]
         quiet = options["json"] or not sys.stderr.isatty()
-        lines = []
         total = sum(rounds for _, _, rounds in plan)
-        out = mutants.find([options["mutant"]])[0].out if options["mutant"] else nullcontext
         with (
             scratch.database(use=options["database"]),
             tqdm(total=total, unit="round", disable=quiet, file=sys.stderr) as bar,
         ):
+            alone = options["database"] or options["mutant"] or len(plan) == 1
+            if options["jobs"] > 1 and not alone:
+                errands = [side_by_side.Errand(scenario.slug, mode, rounds, seed) for scenario, mode, rounds in plan]
+                return side_by_side.run(errands, jobs=options["jobs"], done=lambda line: bar.update(line.rounds))
+            out = mutants.find([options["mutant"]])[0].out if options["mutant"] else nullcontext
+            lines = []
             for scenario, mode, rounds in plan:
                 bar.set_description(f"{scenario.slug} {mode}")
                 lines.append(running.run(scenario, mode, rounds=rounds, seed=seed, tick=bar.update, out=out))
-        return lines
+            return lines
 
-    def _mutate(self, names: list[str], seed: int) -> None:
+    def _mutate(self, names: list[str], seed: int, *, jobs: int) -> None:
         try:
             chosen = mutants.find(names)
         except mutants.NoSuchMutant as unknown:
             raise CommandError(str(unknown)) from None
         total, quiet = len(chosen) + 1, not sys.stderr.isatty()
         with scratch.database(), tqdm(total=total, unit="mutant", disable=quiet, file=sys.stderr) as bar:
-            catches = mutation.check(chosen, seed=seed, tick=bar.update)
+            catches = mutation.check(chosen, seed=seed, jobs=jobs, tick=bar.update)
         self.stdout.write("\n".join(mutation.rows(catches)))
         self.stdout.write(f"seed {seed}")
         if not mutation.all_caught(catches):
