@@ -46,7 +46,7 @@ class Crumb:
     """The record in the path above the page: by the name of its subject."""
 
     def __init__(self, record: Conflict) -> None:
-        self._meta, self.pk, self._name = record._meta, record.pk, record.subject_label or "–"
+        self._meta, self.pk, self._name = record._meta, record.pk, record.subject_name or "–"
 
     def __str__(self) -> str:
         return self._name
@@ -137,17 +137,12 @@ class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
 
     @display(description=_("what happened"))
     def happened(self, record: Conflict) -> str:
-        """On a phone the list shows this column alone, so the record and the deadline stand in it too."""
-        return format_html(
-            '<span class="v-cell"><b>{}</b><span>{}</span><span class="v-only-phone">{}</span></span>',
-            record.told,
-            record.also_not_done or "",
-            " · ".join(part for part in (record.subject_label, self._deadline(record)) if part),
-        )
+        told, also = record.told, record.also_not_done or ""
+        return format_html('<span class="v-cell"><b>{}</b><span>{}</span></span>', told, also)
 
     @display(description=_("record"), ordering="subject_label")
     def record(self, record: Conflict) -> str:
-        name, url = record.subject_label or "–", self.record_url(record)
+        name, url = record.subject_name or "–", self.record_url(record)
         shown = format_html('<a href="{}" class="v-link">{}</a>', url, name) if url else name
         return format_html('<span class="v-cell">{}<span>{}</span></span>', shown, self.amount_words(record))
 
@@ -166,7 +161,13 @@ class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
         held = getattr(record, "held", None)
         until = _t("%(who)s has it until %(until)s")
         told = until % {"who": held.by.shown, "until": f"{timezone.localtime(held.until):%H:%M}"} if held else ""
-        return format_html('<span class="v-cell"><b>{}</b><span>{}</span></span>', record.responsible or "–", told)
+        return format_html(
+            # Where the row is a card no column's head says whose name this is.
+            '<span class="v-cell"><span class="v-label">{}</span><b>{}</b><span>{}</span></span>',
+            _t("responsible"),
+            record.responsible or "–",
+            told,
+        )
 
     @display(description=_("deadline"), ordering="deadline")
     def waits(self, record: Conflict) -> str:
@@ -206,7 +207,7 @@ class ReviewQueue(ReviewPage, ReviewBulk, ReadOnlyAdmin):
         """What the page says of the record itself."""
         work, open_ = work_url(record), record.closed_at is None
         return {
-            "title": record.subject_label or _("Review queue"),
+            "title": record.subject_name or _("Review queue"),
             "opts": self.opts,
             "original": Crumb(record),
             "tone": TONES.get(record.state, ""),

@@ -93,6 +93,10 @@ def test_many_at_once_on_a_phone(visit: Visit) -> None:
     pairs = [clash() for _ in range(3)]
     ada = visit(cast.administrator(), "/admin/conflicts/conflict/", viewport={"width": 360, "height": 740})
     assert ada.evaluate("document.documentElement.scrollWidth") <= 360
+    table = ada.locator("#result_list")
+    assert table.evaluate("one => one.parentElement.scrollWidth <= one.parentElement.clientWidth"), "cards, no table"
+    for name in ("happened", "record", "shown_state", "both", "who", "waits"):
+        expect(table.locator(f".field-{name}").first).to_be_in_viewport(ratio=0.9)
     for box in ada.locator("input[name=_selected_action]").all():
         box.check()
     ada.select_option("select[name=action]", "drop_many")
