@@ -168,11 +168,15 @@ VIGENTE_MODEL_TIMEOUT = env.integer("VIGENTE_MODEL_TIMEOUT", default=30, least=1
 VIGENTE_RESPONDER = env.text("VIGENTE_RESPONDER", default="agents.responders.embedded.Embedded")
 VIGENTE_TURN_ROUND_SECONDS = env.integer("VIGENTE_TURN_ROUND_SECONDS", default=1, least=1, most=30)
 
-# How often, per name (conflicts/limits.py): a language model, an outside service, a channel and contact.
+# How often, per name (conflicts/limits.py): a language model, an outside service, a channel and contact; what one
+# visitor of a chat writes, and how many visitors begin one.
 VIGENTE_LIMITS = {
     "model": "60/minute",
     "api": "600/minute",
     "channel": "30/hour",
+    "inbound": "60/minute",
+    "newcomers:address": "30/hour",
+    "newcomers:channel": "600/hour",
     **env.pairs("VIGENTE_LIMITS"),
 }
 

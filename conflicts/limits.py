@@ -9,6 +9,8 @@ What is limited, and who asks before it does the thing:
     model:NAME            each request to a language model            of_model, before the request, outside transactions
     api:NAME              each sending to an outside destination      of_destination, by conflicts/delivery.py
     channel:NAME, WHO     each message to one contact on a channel    of_contact, before a message is put in the outbox
+    inbound:NAME, WHO     each line of one visitor of a chat          crm/views/webchat.py, before it is stored
+    newcomers:NAME, WHO   each new visitor, per address and channel   crm/newcomers.py, before the first line is stored
     a person's queue      proposals that wait for somebody            in rows, not here (agents/backpressure.py)
 
 `settings.VIGENTE_LIMITS` gives a rate to a name or to all names that begin with it (`api`, `api:mailer`); the longest
@@ -35,7 +37,7 @@ from conflicts.actors import Actor
 logger = logging.getLogger(__name__)
 
 PREFIX = "vigente:limit"
-NAMES = ("model", "api", "channel")
+NAMES = ("model", "api", "channel", "inbound", "newcomers")
 
 
 @dataclass(frozen=True, slots=True)

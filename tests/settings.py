@@ -28,7 +28,8 @@ OURS = {
     "VIGENTE_CLAIM_SECONDS": "2",
     "VIGENTE_WATCH_SECONDS": "1",
     "VIGENTE_BACKOFF_SECONDS": "0",
-    "VIGENTE_LIMITS": "model:says=100000/minute",  # tests/chatting.py: more turns in a minute than a model is asked for
+    # tests/chatting.py: more turns in a minute than a model is asked for, and all visitors come from one address
+    "VIGENTE_LIMITS": "model:says=100000/minute newcomers:address=100000/hour newcomers:channel=100000/hour",
     "VIGENTE_TURN_SECONDS": "",
     "VIGENTE_MODEL_TIMEOUT": "",
     "VIGENTE_RESPONDER": "",

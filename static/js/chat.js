@@ -8,6 +8,7 @@
   const form = chat.querySelector("form");
   const field = form.elements.text;
   const writing = document.getElementById("writing");
+  const state = document.getElementById("state");
   const error = document.getElementById("error");
   const words = document.getElementById("words").dataset;
 
@@ -56,17 +57,22 @@
   };
 
   let loading = null;
+  let closed = false;
   let more = false;
   const load = () => {
     if (loading) { more = true; return loading; }
     loading = (async () => {
       const answer = await ask(`${chat.dataset.thread}?after=${last}`);
       if (answer.status === 403) { forget(); return; }
+      if (answer.status === 404) { closed = true; tell((await answer.json()).error); return; }
       if (!answer.ok) return;
+      if (closed) { closed = false; tell(""); } // switched on again
       const body = await answer.json();
       for (const line of body.lines) put(line);
       last = body.through;
       writing.hidden = !body.writing;
+      if (state.textContent !== body.state) state.textContent = body.state;
+      state.hidden = !body.state;
       if (body.writing && atEnd()) list.scrollTop = list.scrollHeight;
       if (body.lines.length && !stream) listen();
     })().catch(() => {}).finally(() => { loading = null; if (more) { more = false; load(); } });

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from django.core import signing
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from agents import replies
+from agents.replies import End
+from agents.responders.port import Answer
+from crm import newcomers
 from crm.models import Contact, Conversation, Message
 from crm.views import webchat
 from tests import cast
@@ -37,7 +40,7 @@ def thread(client: Client, token: str, after: int = 0) -> Any:
 def test_a_visit_stores_nothing_until_the_first_line_and_then_is_one_conversation(client: Client) -> None:
     account()
     token = token_of(client)
-    assert thread(client, token) == {"lines": [], "through": 0, "writing": False}
+    assert thread(client, token) == {"lines": [], "through": 0, "writing": False, "state": ""}
     assert not Contact.objects.exists()
 
     assert say(client, token, "Hello", "1").status_code == 201
@@ -148,11 +151,114 @@ def test_a_body_that_is_no_json_or_far_too_large_is_refused(client: Client) -> N
     assert not Message.objects.exists()
 
 
-def test_an_unknown_chat_and_one_out_of_use_are_not_there(client: Client) -> None:
-    assert client.get("/chat/nowhere/").status_code == 404
+@pytest.mark.parametrize("way", ["unknown", "switched off"])
+@pytest.mark.parametrize(("language", "words"), [("en", "This chat is closed."), ("pt-BR", 'lang="pt-BR"')])
+def test_a_closed_chat_says_so_in_the_visitors_language_and_shows_nothing_of_the_house(
+    client: Client, way: str, language: str, words: str
+) -> None:
+    if way == "switched off":
+        cast.propose("channel.edit", account(), by=cast.manager(), active=False)
+    page = client.get("/chat/shop/", headers={"Accept-Language": language})
+    assert page.status_code == 404
+    assert words in page.text
+    assert "Vigente" not in page.text
+    assert "sign" not in page.text.lower()
+    assert "frame-ancestors *" in page.headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in page.headers
+
+
+def test_a_chat_that_closes_while_somebody_writes_tells_them_and_keeps_their_words(client: Client) -> None:
     shop = account()
+    token = token_of(client)
     cast.propose("channel.edit", shop, by=cast.manager(), active=False)
-    assert client.get("/chat/shop/").status_code == 404
+    for answer in (
+        say(client, token, "Hello"),
+        client.get("/chat/shop/thread/", headers={"X-Chat-Token": token}),
+        client.post("/chat/shop/typing/", headers={"X-Chat-Token": token}),
+        client.get("/chat/shop/stream/", headers={"X-Chat-Token": token}),
+    ):
+        assert (answer.status_code, answer.json()) == (404, {"error": "This chat is closed."})
+    plain = client.post("/chat/shop/say/", {"token": token, "line": "1", "text": "<b>Hello</b>"})
+    assert plain.status_code == 404
+    assert "&lt;b&gt;Hello&lt;/b&gt;" in plain.text
+    assert not Message.objects.exists()
+
+
+def test_a_visitor_is_told_that_a_person_will_answer_and_gets_no_line_for_it(client: Client) -> None:
+    account()
+    token = token_of(client)
+    say(client, token, "Hello")
+    assert thread(client, token)["state"] == ""
+    talk = Conversation.objects.get()
+    assert (
+        replies.take_turn(talk.pk, responder=Says(lambda prompt: Answer(hand_over="cannot_answer"))) is End.HANDED_OVER
+    )
+    deliver()
+
+    told = thread(client, token)
+    assert told["state"] == "A colleague has your message and will answer you here."
+    assert [line["text"] for line in told["lines"]] == ["Hello"]
+    again = client.post("/chat/shop/say/", {"token": token, "line": "2", "text": "Anybody?"})
+    assert told["state"] in again.text, "also without JavaScript"
+
+    talk.refresh_from_db()
+    cast.propose("conversation.send", talk, by=cast.alice(), text="Alice here.", seen=2)
+    deliver()
+    assert thread(client, token)["state"] == ""
+
+
+def test_who_may_not_want_to_be_written_to_is_promised_no_answer(client: Client) -> None:
+    account()
+    token = token_of(client)
+    say(client, token, "please stop writing to me")
+    assert Conversation.objects.get().handed_over == "doubtful"
+    assert thread(client, token)["state"] == "A colleague has your message."
+
+
+def test_a_script_that_makes_up_visitors_is_stopped_and_those_who_are_known_go_on(
+    client: Client, settings: Any
+) -> None:
+    account()
+    known = token_of(client)
+    assert say(client, known, "Hello").status_code == 201
+    settings.VIGENTE_LIMITS = {"newcomers:address": "2/hour", "newcomers:channel": "3/hour"}
+    answers = [say(client, token_of(client), "Hello") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [201, 201, 429, 429]
+    assert 0 < int(answers[-1].headers["Retry-After"]) <= 7_200
+    assert "Wait a moment" in answers[-1].json()["error"]
+    assert Conversation.objects.count() == Contact.objects.count() == 3
+    assert say(client, known, "and another thing", "2").status_code == 201
+
+    elsewhere = Client(REMOTE_ADDR="2001:db8:1:2::7")
+    assert [say(elsewhere, token_of(elsewhere), "Hello").status_code for _ in range(2)] == [201, 429], "of the channel"
+    plain = elsewhere.post("/chat/shop/say/", {"token": token_of(elsewhere), "line": "1", "text": "Hello there"})
+    assert (plain.status_code, "Hello there" in plain.text) == (429, True)
+
+
+def test_one_visitor_who_writes_without_end_is_asked_to_wait(client: Client, settings: Any) -> None:
+    account()
+    settings.VIGENTE_LIMITS = {"inbound": "2/hour"}
+    token = token_of(client)
+    assert [say(client, token, "Hello", str(n)).status_code for n in range(3)] == [201, 201, 429]
+
+
+@pytest.mark.parametrize(
+    ("said", "https", "address"),
+    [
+        ({"REMOTE_ADDR": "203.0.113.7"}, False, "203.0.113.7"),
+        ({"REMOTE_ADDR": "203.0.113.7", "HTTP_X_FORWARDED_FOR": "198.51.100.1"}, False, "203.0.113.7"),
+        ({"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "made up, 198.51.100.1"}, True, "198.51.100.1"),
+        ({"REMOTE_ADDR": "127.0.0.1"}, True, ""),
+        ({"REMOTE_ADDR": ""}, False, ""),
+        ({"REMOTE_ADDR": "::ffff:203.0.113.7"}, False, "203.0.113.7"),
+        ({"REMOTE_ADDR": "2001:db8:1:2:3::7"}, False, "2001:db8:1:2::/64"),
+    ],
+)
+def test_the_address_is_the_one_that_our_own_proxy_saw(
+    said: dict[str, str], https: bool, address: str, settings: Any
+) -> None:
+    settings.HTTPS = https
+    assert newcomers.address_of(RequestFactory().get("/chat/shop/", **said)) == address
 
 
 def test_it_works_without_javascript_and_shows_markup_as_text(client: Client) -> None:

@@ -1,9 +1,11 @@
 """Redis is stopped for real: agents wait, people work, and what waited goes on when it is back."""
 
 import logging
+import re
 from collections.abc import Iterator
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
@@ -11,7 +13,9 @@ from config import embedded
 from conflicts import destinations, limits, outbox
 from conflicts.actors import person
 from conflicts.models import Job, OutboxMessage
+from crm.models import Message
 from tests import cast
+from tests.chatting import account
 from tests.conflicts.chores import run_all
 from tests.fakes.destination_server import DestinationServer
 from tests.fakes.destinations import Mailbox
@@ -71,3 +75,16 @@ def test_a_restarted_redis_has_forgotten_its_counts_and_goes_on_counting(broker:
     stop()
     start()
     assert [bool(limits.of_model("any", by=cast.AGENT)) for _ in range(2)] == [True, False]
+
+
+def test_a_customer_may_begin_a_chat_and_write(broker: Redis, settings: object) -> None:
+    settings.VIGENTE_LIMITS = {"newcomers": "1/hour", "inbound": "1/hour"}  # type: ignore[attr-defined]
+    account()
+    stop()
+    for _ in range(2):
+        browser = Client()
+        token = re.search(r'data-token="([^"]+)"', browser.get("/chat/shop/").text)[1]  # type: ignore[index]
+        for line in ("1", "2"):
+            sent = browser.post("/chat/shop/say/", {"token": token, "line": line, "text": "Hello"})
+            assert sent.status_code == 200
+    assert Message.objects.count() == 4
