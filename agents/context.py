@@ -14,6 +14,8 @@ from decimal import Decimal
 from conflicts.proposals import Read
 from conflicts.refs import Ref
 from conflicts.values import Value
+from crm import contacting
+from crm.models.contact import ConsentStatus
 
 DEAL = "crm.opportunity"
 CONTACT = "crm.contact"
@@ -66,9 +68,12 @@ class ContactFacts:
     consents: Mapping[str, ConsentFacts] = field(default_factory=dict)
     """The statement in force, by channel; a channel that is missing was never spoken about."""
 
-    def refuses(self, channel: str) -> bool:
+    def stated(self, channel: str) -> str:
         statement = self.consents.get(channel)
-        return self.blocked or (statement is not None and not statement.granted)
+        return "" if statement is None else ConsentStatus.GRANTED if statement.granted else ConsentStatus.REFUSED
+
+    def refuses(self, channel: str) -> bool:
+        return contacting.barred(blocked=self.blocked, stated=self.stated(channel)) is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

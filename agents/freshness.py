@@ -26,6 +26,8 @@ from crm import follow_ups
 from crm.follow_ups import Answered, Ground
 from crm.models import User
 
+UNREAD = {"contact_blocked": "stale.blocked", "stage_forbids_contact": "stale.stage"}
+"""Questions of the gate about what need not be in a read set, in words for before the press."""
 HEARD = {"customer_answered": "stale.customer_answered", "customer_waits": "stale.customer_waits"}
 DERIVED = frozenset({"next_step", "next_step_at", "next_step_on", "stage_since"})
 """Not named in "what else has changed": they follow from what is named."""
@@ -95,7 +97,6 @@ def ground(
     if contact is not None and Ref(CONTACT, contact.pk) not in {read.subject for read in recommendation.reads}:
         contact = None
     kind = str(recommendation.params.get("kind", ""))
-    statement = contact.consents.get(CHANNEL.get(kind, "")) if contact else None
     waits = snapshot.conversation.waiting_since if snapshot.conversation else None
     answered = Answered(on=snapshot.day_of(waits)) if waits else None
     if heard:
@@ -111,12 +112,17 @@ def ground(
         next_step_on=snapshot.next_step_on,
         planned_by="",
         owner=snapshot.owner.name if snapshot.owner else "",
-        owner_moved=False,  # the owner is in every read set
+        owner_moved=_owner_moved(recommendation, snapshot),
         contact=contact.name if contact else "",
         blocked=contact.blocked if contact else False,
-        refused=statement is not None and not statement.granted,
+        stated=contact.stated(CHANNEL.get(kind, "")) if contact else "",
         answered=answered,
     )
+
+
+def _owner_moved(recommendation: Recommendation, snapshot: Snapshot) -> bool:
+    read = next((read.values for read in recommendation.reads if read.subject.label == DEAL), {})
+    return "owner" in read and read["owner"] != snapshot.values["owner"]
 
 
 def refused(ground: Ground | None) -> frozenset[str]:
@@ -237,9 +243,9 @@ def _verdict(
         label = DEAL if gone & snapshot.values.keys() else CONTACT
         names = [name for name in sorted(gone) if name not in DERIVED] or sorted(gone)
         return Sentence("stale.moved", {"who": who, "what": aspects(label, names)})
-    if no and no.code == "stage_forbids_contact":
-        # Not part of the read set (a move to another stage that allows contact does no harm), but a rule of the gate.
-        return Sentence("stale.stage", {"stage": snapshot.stage.name})
+    if no:
+        # The read set holds, and still the gate would say no: whatever it is, it is said before the press.
+        return Sentence(UNREAD.get(no.code, no.code), no.facts)
     if recommendation.expires_at <= now:
         return Sentence("stale.expired")
     of_deal = [change for ref, change in flat if ref.label == DEAL]

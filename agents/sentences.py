@@ -92,6 +92,7 @@ CARD = {
     "stale.closed": _("{who} closed the deal after the agent read it."),
     "stale.planned": _("{who} set the next step first: {next_step}, {day}."),
     "stale.stage": _("The deal is in {stage} now, where customers are not contacted. Ask again before you use it."),
+    "stale.blocked": _("{contact} must not be contacted."),
     "stale.refused.call": _("{who} refused calls on {day}. Ask again before you use it."),
     "stale.refused.mail": _("{who} refused e-mails on {day}. Ask again before you use it."),
     "stale.customer_answered": _("{who} has spoken with the customer since, on {day}. Ask again before you use it."),

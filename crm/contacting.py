@@ -6,6 +6,7 @@ instead. Limits and what has moved meanwhile are asked at the sending only (crm/
 """
 
 import datetime as dt
+from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -23,6 +24,20 @@ ASKED_FOR = dt.timedelta(hours=12)
 """What goes out within that time of the customer's last message answers it, at whatever hour."""
 
 
+class Barred(StrEnum):
+    BLOCKED = "blocked"
+    REFUSED = "refused"
+
+
+def barred(*, blocked: bool, stated: str) -> Barred | None:
+    """Whether the customer may not be reached by a channel, of which they `stated` this last: asked of every message
+    here, of every task that reaches somebody (crm/follow_ups.py), and by the agents before they propose one.
+    """
+    if blocked:
+        return Barred.BLOCKED
+    return Barred.REFUSED if stated == ConsentStatus.REFUSED else None
+
+
 def stated(contact_id: int, medium: str) -> str:
     """The contact's newest statement about the channel: granted, refused or nothing."""
     found = Consent.objects.filter(contact_id=contact_id, channel=medium).values_list("status", flat=True).first()
@@ -35,10 +50,8 @@ def why_not(
     """What forbids a message of ours in this conversation, whoever wrote it; None if nothing does."""
     if not conversation.account.active:
         return Sentence("message.channel_off", {"channel": conversation.account.name})
-    if contact.blocked:
-        return Sentence("message.blocked", {"contact": contact.name})
-    if stated(contact.pk, conversation.medium) == ConsentStatus.REFUSED:
-        return Sentence("message.refused", {"contact": contact.name})
+    if bar := barred(blocked=contact.blocked, stated=stated(contact.pk, conversation.medium)):
+        return Sentence(f"message.{bar}", {"contact": contact.name})
     window = FREE_WINDOW.get(Medium(conversation.medium))
     if window and not approved_template and not _within(conversation.last_inbound_at, window, now):
         return Sentence("message.window_closed", {"hours": int(window.total_seconds() // 3600)})

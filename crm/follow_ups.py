@@ -5,7 +5,8 @@
     stage_allows        its stage allows contact
     same_owner          whoever owned it when it was read owns it now
     customer_is_silent  the customer has not answered by another channel
-    may_be_reached      consent and restrictions are in force
+    may_be_reached      consent and restrictions are in force: the question that a message is asked, too, in the queue
+                        and at the line (crm/contacting.py)
 
 That the approved version is the one in force is the gate's own question (conflicts/judging.py). A `Ground` is made from
 the locked rows by the gate (crm/actions/tasks.py) and from a snapshot by a card (agents/freshness.py): the same facts,
@@ -21,6 +22,8 @@ from django.db.models import Q
 
 from conflicts.exceptions import GoalMet, RuleBroken, Verdict
 from conflicts.sentences import actor, date
+from crm import contacting
+from crm.contacting import Barred
 from crm.models import Activity, Conversation, Opportunity
 from crm.models.activity import ActivityKind
 from crm.models.contact import Channel
@@ -64,8 +67,8 @@ class Ground:
     contact: str = ""
     """Whom it would reach; empty for nobody."""
     blocked: bool = False
-    refused: bool = False
-    """The channel of this kind, by the contact's newest statement."""
+    stated: str = ""
+    """The contact's newest statement about the channel of this kind."""
     answered: Answered | None = None
 
 
@@ -106,9 +109,10 @@ def customer_is_silent(ground: Ground) -> Verdict | None:
 def may_be_reached(ground: Ground) -> Verdict | None:
     if ground.kind not in CHANNEL or not ground.contact:
         return None
-    if ground.blocked:
+    bar = contacting.barred(blocked=ground.blocked, stated=ground.stated)
+    if bar is Barred.BLOCKED:
         return RuleBroken("contact_blocked", contact=ground.contact)
-    if ground.refused:
+    if bar is Barred.REFUSED:
         return RuleBroken("consent_refused", contact=ground.contact, channel=str(CHANNEL[ground.kind].label))
     return None
 

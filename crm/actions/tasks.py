@@ -13,12 +13,11 @@ from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.outcomes import Change
 from conflicts.sentences import Sentence, actor
 from conflicts.work import Work
-from crm import follow_ups
+from crm import contacting, follow_ups
 from crm.actions.fields import Key, Name, Params, RequiredKey
 from crm.clock import today_for
 from crm.follow_ups import TALKS, Ground
-from crm.models import Consent, Contact, Opportunity, Task, User
-from crm.models.contact import ConsentStatus
+from crm.models import Contact, Opportunity, Task, User
 from crm.models.task import TaskState
 from crm.next_steps import load_open_tasks, recalculate
 from crm.permissions import permits_deal
@@ -100,20 +99,23 @@ def _ground(work: Work) -> Ground:
         next_step_on=deal.next_step_on,
         planned_by=setter,
         owner=str(deal.owner or ""),
-        owner_moved=any(change.aspect == "owner" for change in own),
+        owner_moved=_owner_moved(deal, own),
         contact=contact.name if contact else "",
         blocked=contact.blocked if contact else False,
-        refused=_refused(contact, work.params.kind),
+        stated=_stated(contact, work.params.kind),
         answered=_answered(work, own),
     )
 
 
-def _refused(contact: Contact | None, kind: str) -> bool:
+def _owner_moved(deal: Opportunity, own: list[Change]) -> bool:
+    """Given away and back is nobody else's."""
+    moves = [change for change in own if change.aspect == "owner"]
+    return bool(moves) and moves[0].old != deal.owner_id
+
+
+def _stated(contact: Contact | None, kind: str) -> str:
     channel = follow_ups.CHANNEL.get(kind)
-    if channel is None or contact is None:
-        return False
-    latest = Consent.objects.filter(contact=contact, channel=channel).first()
-    return latest is not None and latest.status == ConsentStatus.REFUSED
+    return contacting.stated(contact.pk, channel) if channel and contact else ""
 
 
 def _answered(work: Work, moved: list[Change]) -> follow_ups.Answered | None:

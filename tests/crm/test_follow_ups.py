@@ -43,7 +43,7 @@ NOES: list[tuple[str, dict[str, Any], str, type[Exception]]] = [
     ("customer_is_silent", {"answered": Answered(on=TODAY, by="person:1:Bob")}, "customer_answered", GoalMet),
     ("customer_is_silent", {"answered": Answered(on=TODAY)}, "customer_waits", GoalMet),
     ("may_be_reached", {"blocked": True}, "contact_blocked", RuleBroken),
-    ("may_be_reached", {"refused": True}, "consent_refused", RuleBroken),
+    ("may_be_reached", {"stated": "refused"}, "consent_refused", RuleBroken),
 ]
 
 
@@ -64,7 +64,7 @@ def test_each_question_is_asked_by_itself_and_among_the_others(
     assert [check.__name__ for check in follow_ups.CHECKS if check(ground)] == [name]
 
 
-@pytest.mark.parametrize("change", [{"contact_allowed": False}, {"blocked": True}, {"refused": True}])
+@pytest.mark.parametrize("change", [{"contact_allowed": False}, {"blocked": True}, {"stated": "refused"}])
 def test_a_task_among_ourselves_reaches_nobody_and_needs_nobodys_consent(change: dict[str, Any]) -> None:
     assert follow_ups.first_no(replace(GOOD, kind="todo", **change)) is None
 
@@ -126,3 +126,51 @@ def test_what_the_gate_would_refuse_cannot_be_pressed_and_says_why(happens: Call
     assert str(card.freshness.sentence)
     assert not told.done
     assert not Task.objects.filter(made_by=str(cast.AGENT)).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("happens", [blocked, refused])
+def test_another_kind_of_task_meets_the_question_that_this_kind_is_asked(
+    happens: Callable[[Opportunity], None],
+) -> None:
+    """A task among ourselves reaches nobody; changed to a call it does, and the read set knows nothing of it."""
+    rui = cast.contact("Rui Amaro")
+    deal = cast.deal(contact=rui.pk)
+    sweeps.sweep()
+    one = Recommendation.objects.select_related("opportunity__owner").get(opportunity=deal)
+    by, day = actors.person(cast.alice()), timezone.localdate() + dt.timedelta(days=2)
+    changed = {"kind": "todo", "title": "Read the file", "due_on": day.isoformat()}
+    Recommendation.objects.filter(pk=one.pk).update(params=changed, basis=one.basis[:1])
+    happens(deal)
+    one = Recommendation.objects.select_related("opportunity__owner").get(pk=one.pk)
+    [card] = cards.build([one], viewer=cast.alice(), now=timezone.now())
+    assert card.can_approve
+
+    assert recommendations.edit(one, by=by, now=timezone.now(), params={"kind": "call"}, reason="else").done
+    one = Recommendation.objects.select_related("opportunity__owner").get(pk=one.pk)
+    [card] = cards.build([one], viewer=cast.alice(), now=timezone.now())
+    told = recommendations.approve(one, by=by, now=timezone.now(), shown=shown(one, to=cast.alice()))
+
+    assert not card.can_approve
+    assert "Rui Amaro" in str(card.freshness.sentence)
+    assert not told.done
+
+
+@pytest.mark.django_db
+def test_given_away_and_back_voids_the_yes_by_policy_and_nobody_says_it_has_another_owner() -> None:
+    deal = cast.deal(contact=cast.contact("Rui Amaro").pk)
+    sweeps.sweep()
+    for owner in (cast.bob(), cast.alice()):
+        deal.refresh_from_db()
+        assert cast.propose("opportunity.edit", deal, by=cast.bob(), owner=owner.pk).written
+    one = Recommendation.objects.select_related("opportunity__owner").get(opportunity=deal)
+    [card] = cards.build([one], viewer=cast.alice(), now=timezone.now())
+    told = recommendations.approve(
+        one, by=actors.person(cast.alice()), now=timezone.now(), shown=shown(one, to=cast.alice())
+    )
+
+    assert not card.can_approve
+    assert not told.done
+    assert "owner" in str(card.freshness.sentence)
+    assert "another owner" not in str(told.sentence)
+    assert str(told.sentence).startswith("Bob Borges changed owner"), told.sentence
