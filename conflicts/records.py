@@ -49,7 +49,7 @@ def record(
         kind, key, name, team = decided.subject_model, decided.subject_id, decided.subject_label, decided.team_key
     else:
         kind, key = (ref.label, ref.pk) if ref else (action.subject._meta.label_lower, None)
-        name, team = str(subject or ""), about.team
+        name, team = subject.name_kept() if subject is not None else "", about.team
     return Conflict(
         subject_model=kind,
         subject_id=key,

@@ -14,6 +14,7 @@ from conflicts import review, sentences
 from conflicts.actors import SYSTEM, Actor
 from conflicts.clock import ClockTimestamp
 from conflicts.models.conflict import Conflict, State
+from conflicts.models.versioned import VersionedModel
 from conflicts.outcomes import Result
 from conflicts.records import DECIDE_WITHIN
 from conflicts.refs import Ref
@@ -116,7 +117,7 @@ def _record(matter: Matter, sentence: Sentence, **more: Any) -> Conflict:
         team_key=about.team,
         subject_model=ref.label if ref else "",
         subject_id=ref.pk if ref else None,
-        subject_label=str(row or "")[:300],
+        subject_label=(row.name_kept() if isinstance(row, VersionedModel) else str(row or ""))[:300],
         version_found=getattr(row, "version", None),
         action=matter.action,
         params=plain(dict(matter.params)),

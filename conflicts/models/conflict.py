@@ -6,6 +6,7 @@ and by whom, what was meant, and what did not happen. Rows that need nobody are 
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
@@ -40,6 +41,7 @@ class Conflict(models.Model):
     subject_model = models.CharField(_("kind of record"), max_length=100)
     subject_id = models.BigIntegerField(_("record"), null=True)
     subject_label = models.CharField(_("record"), max_length=300)
+    """`VersionedModel.name_kept`; people read `subject_name`."""
 
     state = models.CharField(_("state"), max_length=32, choices=State)
     result = models.CharField(_("result"), max_length=12)
@@ -119,6 +121,15 @@ class Conflict(models.Model):
 
     def __str__(self) -> str:
         return str(self.told)
+
+    @property
+    def subject_name(self) -> str:
+        """The record's name as it was, in the reader's words; empty for work that was about no record."""
+        try:
+            model: Any = apps.get_model(self.subject_model) if self.subject_model else None
+        except (LookupError, ValueError):
+            model = None
+        return model.name_told(self.subject_label) if hasattr(model, "name_told") else self.subject_label
 
     @property
     def told(self) -> Sentence:

@@ -62,3 +62,10 @@ class Decision(VersionedModel):
 
     def __str__(self) -> str:
         return str(self.get_kind_display())
+
+    def name_kept(self) -> str:
+        return str(self.kind)
+
+    @classmethod
+    def name_told(cls, kept: str) -> str:
+        return str(dict(DecisionKind.choices).get(kept, kept))

@@ -71,6 +71,15 @@ class VersionedModel(Stamped):
             raise UnversionedWrite("A version cannot be refreshed alone: it would vouch for content that was not read.")
         super().refresh_from_db(using=using, fields=fields, from_queryset=from_queryset)
 
+    def name_kept(self) -> str:
+        """What evidence keeps of its name: nothing that is already in somebody's language."""
+        return str(self)
+
+    @classmethod
+    def name_told(cls, kept: str) -> str:
+        """`name_kept` in the reader's words."""
+        return kept
+
     @classmethod
     def terminal_states(cls) -> frozenset[str]:
         """Those that its policy names, and those from which no move leads away."""

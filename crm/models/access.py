@@ -160,6 +160,18 @@ class AccessRequest(VersionedModel):
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.target}" if self.target else str(self.get_kind_display())
 
+    def name_kept(self) -> str:
+        """`team:South`: the kind as it is stored, and what it is about."""
+        return f"{self.kind}:{self.target or ''}"
+
+    @classmethod
+    def name_told(cls, kept: str) -> str:
+        kind, _colon, name = kept.partition(":")
+        if kind not in AccessKind.values:
+            return kept
+        words = str(AccessKind(kind).label)
+        return f"{words}: {name}" if name else words
+
     @property
     def target(self) -> Any:
         return self.team or self.company

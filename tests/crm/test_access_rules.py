@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from conflicts import actors, guard
 from conflicts.exceptions import BadParams
@@ -277,3 +277,27 @@ def test_a_day_lies_ahead_and_within_a_year() -> None:
         )
         assert outcome.result is Result.REFUSED
     assert grant(ask(), expires_at=timezone.now() - dt.timedelta(minutes=1)).result is Result.REFUSED
+
+
+def test_the_evidence_names_the_request_in_the_readers_language() -> None:
+    """Written while the manager reads Portuguese; read in English."""
+    request = ask()
+    assert cast.propose("access.edit", fresh(request), by=cast.charlie(), may_change=True).written
+    with translation.override("pt-br"):
+        outcome = grant(request)
+        assert outcome.result is Result.CONFLICT
+    record = Conflict.objects.get(pk=outcome.record)
+    assert record.subject_label == "team:North"
+    with translation.override("en"):
+        assert record.subject_name == "a team's deals: North"
+    with translation.override("pt-br"):
+        assert record.subject_name not in ("a team's deals: North", record.subject_label)
+        assert record.subject_name.endswith(": North")
+
+
+@pytest.mark.parametrize(
+    ("kept", "told"),
+    [("export:", "taking lists out"), ("as it was before: North", "as it was before: North"), ("", "")],
+)
+def test_a_name_kept_without_a_target_or_in_an_older_form_is_read_too(kept: str, told: str) -> None:
+    assert AccessRequest.name_told(kept) == told
