@@ -6,4 +6,9 @@ since the last import is never overwritten by a file that says nothing new (`crm
 
     command -> table.py (lines, cells) -> columns.py (which column means what) -> cells.py (text to values)
             -> running.py (batches) -> kind.py and the five kinds -> conflicts/gate.py -> report.py
+    a clash is left to a person:  origin.py -> crm/views/imports.py (what waits) -> crm/views/settle.py (the choice)
 """
+
+from crm.imports.origin import Origin, origin_of, waiting_for
+
+__all__ = ["Origin", "origin_of", "waiting_for"]

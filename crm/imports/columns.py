@@ -14,7 +14,7 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 
 from crm import naming
-from crm.imports.cells import Reader
+from crm.imports.cells import Reader, whole
 from crm.imports.problems import FileProblem
 
 
@@ -30,6 +30,10 @@ class Column:
     @property
     def keys(self) -> set[str]:
         return {naming.key(word) for word in (self.target, *self.words)}
+
+
+VERSION = Column(target="version", read=whole(1, 2**63 - 1), words=("record version", "exported at version", "versão"))
+"""Of the record that the row was made from: with it the file is held against that version."""
 
 
 @dataclass(frozen=True, kw_only=True)

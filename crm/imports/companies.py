@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from crm import naming
-from crm.imports import cells, changes, lookups
-from crm.imports.columns import Column
+from crm.imports import cells, lookups
+from crm.imports.columns import VERSION, Column
 from crm.imports.kind import Row, SubjectKind
 from crm.imports.problems import BadCell
 from crm.models import Company
@@ -56,6 +56,7 @@ class Companies(SubjectKind):
         ),
         Column(target="tags", read=cells.tags, words=("labels", "etiquetas", "marcadores")),
         Column(target="note", read=cells.line(20_000), words=("notes", "description", "nota", "observação")),
+        VERSION,
     )  # fmt: skip
 
     def begin(self) -> None:
@@ -75,7 +76,9 @@ class Companies(SubjectKind):
         for row in rows:
             row.record = known.get(naming.key(row.values["name"]))
         self.parts += [
-            Row(row.line, {k: row.values[k] for k in ("name", "parent")}) for row in rows if "parent" in row.values
+            Row(row.line, {k: row.values[k] for k in ("name", "parent", "version") if k in row.values})
+            for row in rows
+            if "parent" in row.values
         ]
 
     def fields(self, row: Row) -> dict[str, Any]:
@@ -116,7 +119,7 @@ class Companies(SubjectKind):
                 self.report.point_out(
                     row.line, _("A company cannot be part of itself."), column=self.layout.header_of("parent")
                 )
-            elif different := changes.differing(row.record, {"parent": parent.pk}):
+            elif different := self.differing(row, {"parent": parent.pk}):
                 wanted.append((row, different))
         self.change(wanted)
 

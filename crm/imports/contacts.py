@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from crm import naming
 from crm.actions.contacts import address_key
 from crm.imports import cells, lookups
-from crm.imports.columns import Column, missing
+from crm.imports.columns import VERSION, Column, missing
 from crm.imports.kind import Row, SubjectKind
 from crm.imports.problems import BadCell
 from crm.models import Consent, Contact, ContactPoint
@@ -61,6 +61,7 @@ class Contacts(SubjectKind):
         Column(target="sms_consent", read=cells.yes_no, words=("sms opt in", "aceita sms")),
         Column(target="consent_source", read=cells.line(200), words=("consent proof", "origem do consentimento")),
         Column(target="consent_on", read=cells.day, words=("consent date", "data do consentimento")),
+        VERSION,
     )  # fmt: skip
 
     def begin(self) -> None:

@@ -4,7 +4,7 @@ A kind of subjects says how a row finds its record, which fields it gives, and w
 else (batches, comparing, refusals, the gate) is here, once. Next in the flow: `conflicts/gate.py`.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,15 +13,16 @@ from django.utils.translation import gettext as _
 from conflicts import actions, actors, gate
 from conflicts.actors import Actor
 from conflicts.exceptions import BadParams
-from conflicts.models import VersionedModel
-from conflicts.outcomes import Outcome
+from conflicts.models import Conflict, VersionedModel
+from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from crm.imports import changes
 from crm.imports.columns import Column, Layout, check_required
 from crm.imports.options import Options
+from crm.imports.origin import source_of
 from crm.imports.problems import BadCell, FileProblem
-from crm.imports.report import Fate, Report
+from crm.imports.report import Fate, Refusal, Report
 from crm.models import User
 
 
@@ -32,6 +33,11 @@ class Row:
     """Target -> value, of the cells that are not empty."""
     record: Any = None
     """The record it is about, as it was just read; None for a new one."""
+
+    @property
+    def made_at(self) -> int | None:
+        """The version of its record that the row was made from, where the file says so."""
+        return self.values.get("version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +163,31 @@ class SubjectKind(Kind):
         known: list[tuple[Row, dict[str, Any]]] = []
         for row in rows:
             try:
+                self._check_version(row)
                 params = self.fields(row)
                 if row.record is None:
                     new.append(self._step(row, self.create, params | self.only_new(row, params)))
                 else:
-                    known.append((row, changes.differing(row.record, self.compared(row, params))))
+                    known.append((row, self.differing(row, self.compared(row, params))))
             except BadCell as error:
                 self.refuse(row, error)
         self._create(new)
         self.change(known)
+
+    @staticmethod
+    def differing(row: Row, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        return changes.differing(row.record, wanted, exact=row.made_at is not None)
+
+    def _check_version(self, row: Row) -> None:
+        """A row that was made from a record is never a new one, nor from a version that has not been."""
+        if row.made_at is None:
+            return
+        if row.record is None:
+            reason = _("Made from v%(version)s of a record that is not here under this name or number.")
+            raise BadCell(reason % {"version": row.made_at}, column="version")
+        if row.made_at > row.record.version:
+            reason = _("Made from v%(version)s, but the record is at v%(now)s here.")
+            raise BadCell(reason % {"version": row.made_at, "now": row.record.version}, column="version")
 
     def _create(self, steps: Sequence[Step]) -> None:
         more: list[Step] = []
@@ -185,15 +207,16 @@ class SubjectKind(Kind):
     def change(self, known: Sequence[tuple[Row, dict[str, Any]]]) -> None:
         """Write what differs in these records. `known`: row, and the fields in which it differs."""
         moved = [(row, wanted) for row, wanted in known if wanted]
+        fields = {name for _row, wanted in moved for name in wanted}
         said = changes.said_before(
-            self.model,
-            [row.record.pk for row, _wanted in moved],
-            {name for _row, wanted in moved for name in wanted},
+            self.model, [row.record.pk for row, _wanted in moved if row.made_at is None], fields
+        ) | changes.said_at(
+            self.model, {row.record.pk: row.made_at for row, _wanted in moved if row.made_at is not None}, fields
         )
         steps: list[Step] = []
         for row, wanted in known:
             self.report.mark(row.line, Fate.UNCHANGED)
-            difference = changes.weigh(row.record, wanted, said.get(row.record.pk, {}))
+            difference = changes.weigh(row.record, wanted, said.get(row.record.pk, {}), exact=row.made_at is not None)
             for name in difference.kept:
                 self.report.kept[self.layout.header_of(name)] += 1
             try:
@@ -211,8 +234,10 @@ class SubjectKind(Kind):
                 if first.setdefault(step.row.line, step) is not step:
                     later.append(step)  # noqa: PERF401 - two lists from one look
             now = list(first.values())
-            for step, outcome in zip(now, self._commit(now), strict=True):
-                self._note(step, outcome)
+            outcomes = self._commit(now)
+            waiting = _waiting(outcomes)
+            for step, outcome in zip(now, outcomes, strict=True):
+                self._note(step, outcome, waiting)
                 if outcome is not None and outcome.written and outcome.version:
                     step.row.record.version = outcome.version
             steps = [step.on_version(step.row.record.version) for step in later]
@@ -245,7 +270,7 @@ class SubjectKind(Kind):
             field, lines = next(iter(error.errors.items()))
             raise BadCell(" ".join(lines), column=target or field) from None
         basis = (Read(subject=Ref.of(row.record), version=row.record.version),) if row.record is not None else ()
-        source = f"import:{self.report.file[-150:]}:{row.line}"
+        source = source_of(self.report.file, row.line)
         proposal = Proposal(action=action, by=self.by, params=params, basis=basis, source=source)
         return Step(row, proposal, self.layout.header_of(target) if target else "")
 
@@ -255,17 +280,36 @@ class SubjectKind(Kind):
             return [None] * len(steps)
         return gate.commit_many([step.proposal for step in steps])
 
-    def _note(self, step: Step, outcome: Outcome | None) -> None:
+    def _note(self, step: Step, outcome: Outcome | None, waiting: Collection[int]) -> None:
         line = step.row.line
         if outcome is None:
             if step.is_question:
-                self.report.refuse(line, _("People have changed it since the last import."), column=step.column)
+                self.report.refuse(line, _("People have changed it meanwhile."), column=step.column)
             else:
                 self.report.mark(line, Fate.CHANGED)
         elif outcome.written:
             self.report.mark(line, Fate.CHANGED)
+            if outcome.result is Result.MERGED:
+                self.report.together.append(Refusal(line, step.column, str(outcome.sentence)))
         elif not outcome.done:
-            self.report.refuse(line, str(outcome.settled.sentence), column=step.column)
+            answer = outcome.settled
+            if outcome.result is Result.DUPLICATE and step.is_question and answer.record not in waiting:
+                self.report.kept[step.column] += 1  # a person has chosen since
+                return
+            record = answer.record if answer.record in waiting else None
+            self.report.refuse(line, str(answer.sentence), column=step.column, record=record)
+
+
+def _waiting(outcomes: Sequence[Outcome | None]) -> frozenset[int]:
+    """Those conflicts of them that a person has still to settle."""
+    found = {outcome.settled.record for outcome in outcomes if outcome is not None and not outcome.done}
+    records = [record for record in found if record]
+    return (
+        frozenset(Conflict.objects.waiting().filter(pk__in=records).values_list("pk", flat=True)) if records else _NONE
+    )
+
+
+_NONE: frozenset[int] = frozenset()
 
 
 def author(options: Options) -> Actor:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from crm import naming
 from crm.imports import cells, lookups, pipelines
-from crm.imports.columns import Column
+from crm.imports.columns import VERSION, Column
 from crm.imports.kind import Row, SubjectKind
 from crm.imports.problems import BadCell
 from crm.models import Contact, Opportunity, Stage
@@ -74,6 +74,7 @@ class Opportunities(SubjectKind):
         ),
         Column(target="decision", read=cells.line(300), words=("decision maker", "decisão", "decisor")),
         Column(target="tags", read=cells.tags, words=("labels", "etiquetas", "marcadores")),
+        VERSION,
     )  # fmt: skip
 
     def begin(self) -> None:

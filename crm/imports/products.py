@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from crm import naming
 from crm.imports import cells
-from crm.imports.columns import Column
+from crm.imports.columns import VERSION, Column
 from crm.imports.kind import Row, SubjectKind
 from crm.imports.problems import BadCell
 from crm.models import Product
@@ -29,6 +29,7 @@ class Products(SubjectKind):
             words=("sales price", "list price", "unit price", "preço", "preço de venda", "valor"),
         ),
         Column(target="currency", read=cells.currency, words=("moeda",)),
+        VERSION,
     )  # fmt: skip
 
     def key(self, row: Row) -> Hashable:

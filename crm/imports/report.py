@@ -6,10 +6,21 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from django.conf import settings
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from crm.imports.cells import shown
+
+
+def settle_address(record: int) -> str:
+    """Where a person chooses; a whole address where it is known under which one people come here."""
+    return _address(reverse("settle", query={"record": record}))
+
+
+def _address(path: str) -> str:
+    return f"{settings.VIGENTE_PUBLIC_URL}{path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +29,8 @@ class Refusal:
     column: str
     """As the file calls it; empty where the whole row is meant."""
     reason: str
+    record: int | None = None
+    """The conflict that a person can settle, where there is one."""
 
     def __str__(self) -> str:
         if not self.column:
@@ -48,8 +61,10 @@ class Report:
     """Line -> what became of it."""
     refusals: list[Refusal] = field(default_factory=list)
     """Each with its reason; a changed row stands here too, if one of its cells was left out."""
+    together: list[Refusal] = field(default_factory=list)
+    """Fields that both the file and people had changed, put together by the rule of the record."""
     kept: Counter[str] = field(default_factory=Counter)
-    """Fields by column that were left as people have changed them since the last import."""
+    """Fields by column that were left as people have changed them since the last import, or chosen when asked."""
     left_open: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """Column -> name that is not known here -> rows."""
     unused: tuple[str, ...] = ()
@@ -87,12 +102,16 @@ class Report:
         """Rows of which nothing was written."""
         return self.count(Fate.REFUSED)
 
-    def refuse(self, line: int, reason: str, *, column: str = "") -> None:
+    def refuse(self, line: int, reason: str, *, column: str = "", record: int | None = None) -> None:
         self.mark(line, Fate.REFUSED)
-        self.point_out(line, reason, column=column)
+        self.point_out(line, reason, column=column, record=record)
 
-    def point_out(self, line: int, reason: str, *, column: str = "") -> None:
-        self.refusals.append(Refusal(line, column, reason))
+    def point_out(self, line: int, reason: str, *, column: str = "", record: int | None = None) -> None:
+        self.refusals.append(Refusal(line, column, reason, record))
+
+    @property
+    def to_settle(self) -> list[Refusal]:
+        return [refusal for refusal in self.refusals if refusal.record]
 
     def leave_open(self, column: str, name: str) -> None:
         self.left_open[column][shown(name)] += 1
@@ -111,7 +130,12 @@ class Report:
             "changed": self.changed,
             "unchanged": self.unchanged,
             "refused": self.refused,
-            "refusals": [{"line": r.line, "column": r.column, "reason": r.reason} for r in self.refusals],
+            "refusals": [
+                {"line": r.line, "column": r.column, "reason": r.reason}
+                | ({"record": r.record, "settle": settle_address(r.record)} if r.record else {})
+                for r in self.refusals
+            ],
+            "together": [{"line": r.line, "column": r.column, "reason": r.reason} for r in self.together],
             "kept": dict(self.kept),
             "left_open": {column: dict(names) for column, names in self.left_open.items()},
             "unused_columns": list(self.unused),
@@ -123,7 +147,11 @@ class Report:
 
     def lines(self) -> Iterator[str]:
         """For a person, the summary last."""
-        yield from (str(refusal) for refusal in self.refusals)
+        for refusal in self.refusals:
+            yield str(refusal)
+            if refusal.record:
+                yield "  " + _("choose which value counts: %(address)s") % {"address": settle_address(refusal.record)}
+        yield from (str(line) for line in self.together)
         if self.unused:
             yield _("Columns that were not used: %(names)s.") % {"names": ", ".join(self.unused)}
         yield from self.made
@@ -137,10 +165,16 @@ class Report:
             }
         for column, count in self.kept.items():
             yield ngettext(
-                "%(column)s: %(count)s value left as it was changed here since the last import.",
-                "%(column)s: %(count)s values left as they were changed here since the last import.",
+                "%(column)s: %(count)s value left as it was changed here meanwhile.",
+                "%(column)s: %(count)s values left as they were changed here meanwhile.",
                 count,
             ) % {"column": column, "count": count}
+        if count := len(self.to_settle):
+            yield ngettext(
+                "%(count)s value waits for somebody to choose: %(address)s",
+                "%(count)s values wait for somebody to choose: %(address)s",
+                count,
+            ) % {"count": count, "address": _address(reverse("imports"))}
         if self.stopped:
             yield self.stopped
         yield self.summary()

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from crm.views import bulk, companies, contacts, saved_views
+from crm.views import bulk, companies, contacts, imports, saved_views
 
 urlpatterns: list[URLPattern] = [
     path("companies/", companies.companies, name="companies"),
@@ -20,6 +20,7 @@ urlpatterns: list[URLPattern] = [
     path("contacts/<int:pk>/addresses/", contacts.address_add, name="contact_address_add"),
     path("contacts/<int:pk>/addresses/remove/", contacts.address_remove, name="contact_address_remove"),
     path("contacts/<int:pk>/consent/", contacts.consent, name="contact_consent"),
+    path("imports/", imports.imports, name="imports"),
     path("views/save/", saved_views.save, name="saved_view_save"),
     path("views/<int:pk>/delete/", saved_views.delete, name="saved_view_delete"),
 ]

@@ -17,12 +17,16 @@ from django.views.decorators.http import require_GET, require_POST
 
 from crm import inbox, slots
 from crm.clock import today_for
+from crm.imports import waiting_for
 from crm.models import Opportunity, Task
 from crm.my_day import Day, Row
 from crm.templatetags.vigente import weekday
 from crm.views.board import number_in
 from crm.views.requests import Request
 from crm.views.submit import submit
+
+FROM_FILES = 100
+"""Choices that imports have left are counted as far as this; the page behind shows as many."""
 
 ACTIONS = {
     "done": "opportunity.complete_task",
@@ -102,6 +106,7 @@ def _page(request: Request, day: Day, *, status: int = 200) -> HttpResponse:
         "day": day,
         "today": day.today,
         "waiting": inbox.waiting_for(request),
+        "from_files": waiting_for(request.user)[:FROM_FILES].count(),
         "suggested": slots.filled("myday.suggested", request),
         "overtaken": slots.filled("myday.overtaken", request),
     }

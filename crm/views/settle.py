@@ -28,7 +28,7 @@ from crm import inputs
 from crm.overriding import OverrideReason, overridden
 from crm.views import errors
 from crm.views.live import visible
-from crm.views.settling import Clash, names_of
+from crm.views.settling import Clash, is_theirs, names_of
 from crm.views.submit import Submission, submit
 
 
@@ -111,9 +111,8 @@ def show(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def settle(request: HttpRequest) -> HttpResponse:
-    """The form of a conflict that is still open, and the choice made in it; only for whoever meant the change."""
-    record = _own_record(request)
-    subject = visible(Ref(record.subject_model, record.subject_id), request.user)  # type: ignore[arg-type]
+    """The form of a conflict that is still open, and the choice made in it; only for whose it is (`is_theirs`)."""
+    record, subject = _own_record(request)
     done_url = _local(request, request.POST.get("next") or request.GET.get("next", ""))
     if record.closed_at is not None:
         messages.info(request, _("This is settled already."))
@@ -167,7 +166,7 @@ def typed_before(request: HttpRequest, subject: VersionedModel) -> dict[str, str
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         return {}
     record = _of_the_gate(pk=int(text), subject_id=subject.pk)
-    if record is None or not record.intended_by.same_as(actors.person(request.user)):
+    if record is None or not is_theirs(record, subject, request.user):  # type: ignore[arg-type]
         return {}
     mine = Clash(record, subject, viewer=request.user).merged
     return {
@@ -177,14 +176,17 @@ def typed_before(request: HttpRequest, subject: VersionedModel) -> dict[str, str
     }
 
 
-def _own_record(request: HttpRequest) -> Conflict:
+def _own_record(request: HttpRequest) -> tuple[Conflict, VersionedModel]:
     text = request.POST.get("record") or request.GET.get("record", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise Http404
     record = _of_the_gate(pk=int(text), subject_id__isnull=False)
-    if record is None or not record.intended_by.same_as(actors.person(request.user)):
+    if record is None:
         raise Http404
-    return record
+    subject = visible(Ref(record.subject_model, record.subject_id), request.user)  # type: ignore[arg-type]
+    if not is_theirs(record, subject, request.user):  # type: ignore[arg-type]
+        raise Http404
+    return record, subject
 
 
 def _of_the_gate(**which: Any) -> Conflict | None:

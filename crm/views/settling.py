@@ -16,7 +16,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from conflicts import actions, history, sentences
+from conflicts import actions, actors, history, sentences
+from conflicts.actions import AS_SHOWN
 from conflicts.actors import Actor, Kind
 from conflicts.exceptions import BadParams
 from conflicts.merging import Merged, merge
@@ -26,6 +27,7 @@ from conflicts.refs import Ref
 from conflicts.sentences import Sentence, aspect_label
 from conflicts.values import Value, plain
 from crm import inputs
+from crm.imports import Origin, origin_of
 from crm.models import User
 from crm.models.activity import ActivityKind
 from crm.models.task import TaskKind
@@ -34,9 +36,6 @@ from crm.templatetags.vigente import name_for, weekday
 
 DERIVED = frozenset({"next_step", "next_step_on", "next_step_at", "last_contact_at", "stage_since", "team", "name_key"})
 """Follow from something else that is told by itself."""
-
-AS_SHOWN = "fingerprint"
-"""The param of actions that are a word to exactly one content."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +77,11 @@ class Clash:
     # ---- who and when
 
     @cached_property
+    def file(self) -> Origin | None:
+        """The line of a file that meant it; None for what a person meant on a page."""
+        return origin_of(self.record)
+
+    @cached_property
     def moved(self) -> list[dict[str, Any]]:
         return [c for c in self.record.changes if c["subject"] == str(self.ref) and c["aspect"] not in DERIVED]
 
@@ -92,8 +96,9 @@ class Clash:
 
     @cached_property
     def people(self) -> list[Actor]:
-        """Who changed it meanwhile, each once, the last first."""
-        return list(dict.fromkeys(Actor.parse(c["by"]) for c in reversed(self.moved)))
+        """Who changed it meanwhile, each once, the last first; against a file, whoever changed what it speaks of."""
+        told = [c for c in self.moved if not self.file or c["aspect"] in self._differences]
+        return list(dict.fromkeys(Actor.parse(c["by"]) for c in reversed(told or self.moved)))
 
     @property
     def by(self) -> Actor | None:
@@ -206,7 +211,7 @@ class Clash:
         for name, value in merged.items():
             if name not in self._differences:
                 both = name in {c["aspect"] for c in self.moved}
-                yield name, base.get(name), value, _("both") if both else _("you")
+                yield name, base.get(name), value, _("both") if both else self._meant_by
         seen = set(merged) | set(self._differences)
         for name in dict.fromkeys(c["aspect"] for c in self.moved):
             if name in seen:
@@ -214,6 +219,10 @@ class Clash:
             changes = [c for c in self.moved if c["aspect"] == name]
             whose = name_for(self.viewer, changes[-1]["by"], short=True)
             yield name, changes[0]["old"] if name in base else None, changes[-1]["new"], whose
+
+    @property
+    def _meant_by(self) -> str:
+        return _("the file") if self.file else _("you")
 
     @cached_property
     def _base(self) -> dict[str, Value]:
@@ -278,6 +287,14 @@ class Clash:
             for name, value in self.record.params.items()
             if isinstance(value, str) and value and name != AS_SHOWN
         ]
+
+
+def is_theirs(record: Conflict, subject: VersionedModel, user: User) -> bool:
+    """Whose choice it is: of whoever meant the change; a file's, of everybody who may carry it out."""
+    person = actors.person(user)
+    if record.intended_by.same_as(person):
+        return True
+    return origin_of(record) is not None and actions.get(record.action).permits(person, subject) is None
 
 
 def param_label(model: str, name: str) -> str:
