@@ -108,6 +108,7 @@ def _hear(account: ChannelAccount, event: Echo) -> Taken:
                 "media": list(event.media),
                 "sent_at": event.sent_at,
                 "late": old,
+                "reaction": event.reaction,
                 "headers": event.headers,
             },
             key=_key("echo", account, event.provider_id),

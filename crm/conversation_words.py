@@ -76,6 +76,7 @@ sentences.register(
         "param.sent_at": _("the sender's time"),
         "param.automatic": _("automatic"),
         "param.late": _("came late"),
+        "param.reaction": _("reaction to a message"),
         "param.headers": _("headers"),
         "param.key": _("key"),
         "param.why": _("why"),

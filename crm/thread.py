@@ -51,6 +51,8 @@ class Told:
     icon: str = "gear"
     tone: str = ""
     delivery: "Way | None" = None
+    reactions: list[str] = field(default_factory=list)
+    """Emoji, the customer's and ours."""
     order: int = 0
     version: int | None = None
     more: bool = False
@@ -66,6 +68,10 @@ class Told:
     @property
     def inbound(self) -> bool:
         return self.message is not None and self.message.direction == Direction.IN
+
+    @property
+    def is_reaction(self) -> bool:
+        return self.message is not None and reaction_of(self.message) is not None
 
     @property
     def media(self) -> list[str]:
@@ -114,7 +120,7 @@ def thread(request: HttpRequest, conversation: Conversation, *, before: int | No
     since = found[0].at if more else None
     until = found[-1].at if before is not None and found else None
     ways = _ways(conversation, found)
-    told = [_message(one, ways.get(one.pk)) for one in found]
+    told = _with_reactions([_message(one, ways.get(one.pk)) for one in found])
     consents = list(Consent.objects.filter(contact=conversation.contact_id))
     viewer: User = request.user  # type: ignore[assignment]
     events = _events(conversation, viewer=viewer)
@@ -152,6 +158,36 @@ def _within(told: Sequence[Told], since: dt.datetime | None, until: dt.datetime 
 def _message(message: Message, way: Way | None) -> Told:
     kind = "note" if message.direction == Direction.NOTE else "message"
     return Told(at=message.at, kind=kind, by=message.maker, message=message, delivery=way, order=message.pk)
+
+
+def reaction_of(message: Message) -> str | None:
+    """The provider's number of the message that it is a reaction to; None for any other message."""
+    [item] = message.media if len(message.media) == 1 else [{}]
+    return item.get("id", "") if item.get("kind") == "reaction" and not message.text else None
+
+
+def _with_reactions(told: list[Told]) -> list[Told]:
+    """Reactions stand with their message where that is on the page; of each side the last one counts, none takes it
+    back. What they react to may be further up: then they stand by themselves."""
+    if not any(one.is_reaction for one in told):
+        return told
+    messages: list[tuple[Told, Message]] = [(one, one.message) for one in told if one.message is not None]
+    keys = [message.outbox_key for _, message in messages if message.outbox_key]
+    numbers = dict(OutboxMessage.objects.filter(key__in=keys).values_list("key", "remote_id"))
+    known = {message.provider_id or numbers.get(message.outbox_key, ""): one for one, message in messages}
+    known.pop("", None)
+    left: list[Told] = []
+    given: dict[tuple[str, bool], tuple[Told, str]] = {}
+    for one, message in messages:
+        about = reaction_of(message)
+        if about is None or about not in known:
+            left.append(one)
+        else:
+            given[about, one.inbound] = known[about], str(message.media[0].get("name", ""))
+    for target, emoji in given.values():
+        if emoji:
+            target.reactions.append(emoji)
+    return left
 
 
 def _group(told: Sequence[Told]) -> None:

@@ -23,7 +23,7 @@ from crm.actions.conversations import MESSAGES, NOT_CHANGED, arm
 from crm.actions.fields import Line, Params, ProviderId, ShortLine, Text
 from crm.channels.sending import destination_of
 from crm.models import Conversation, Message, ReplyTimer
-from crm.models.conversation import Direction, Owner, Status
+from crm.models.conversation import REACTION, Direction, Owner, Status
 from crm.permissions import permits_conversation
 from crm.signals import taken_over
 
@@ -189,7 +189,7 @@ def _check_say(work: Work) -> None:
         raise RuleBroken(forbidden.code, **forbidden.facts)
     ours = Message.objects.filter(conversation=work.subject, direction=Direction.OUT, withdrawn=False)
     others = ours.filter(pk__gt=p.said).exclude(made_by__startswith=f"{work.by.kind}:{work.by.key}:")
-    newer = others.order_by("-pk").first()
+    newer = others.exclude(REACTION).order_by("-pk").first()
     # Two answers to one question are what this house is built against, whoever gives them.
     if newer and not p.anyway:
         raise Clash("answered_meanwhile", state="version_conflict", who=actor(newer.made_by), text=newer.text[:200])
@@ -222,6 +222,7 @@ class Heard(Params):
     media: list[dict[str, str]] = []
     sent_at: dt.datetime | None = None
     late: bool = False
+    reaction: bool = False
     headers: dict[str, Any] = {}
 
 
@@ -268,7 +269,7 @@ def _echo(work: Work) -> None:
             headers=p.headers,
         )
     )
-    if p.late:
+    if p.late or p.reaction:
         return
     counter = Message.objects.filter(conversation=conversation, number__isnull=False, at__lte=at).count()
     work.set(
@@ -336,7 +337,7 @@ def _withdraw(work: Work) -> None:
     # does not say what it answers: all that was there.
     since = Message.objects.filter(
         conversation=conversation, direction=Direction.OUT, withdrawn=False, late=False, pk__gt=message.pk
-    )
+    ).exclude(REACTION)
     counters = [sent["counter"] if up_to is None else up_to for up_to in since.values_list("answers_up_to", flat=True)]
     answered = max([sent["answered"], *counters])
     if conversation.answered_count == sent["counter"] > answered:

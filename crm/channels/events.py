@@ -20,7 +20,7 @@ class Incoming:
     media: tuple[dict[str, str], ...] = ()
     sent_at: dt.datetime | None = None
     automatic: bool = False
-    """An auto-reply, an out-of-office note, a bounce: stored, never answered."""
+    """An auto-reply, an out-of-office note, a bounce, a reaction to a message: stored, never answered."""
     imported: bool = False
     """From an archive: stored at its own time, sets nothing off."""
     headers: dict[str, Any] = field(default_factory=dict)
@@ -43,6 +43,8 @@ class Echo:
     phone: str = ""
     email: str = ""
     headers: dict[str, Any] = field(default_factory=dict)
+    reaction: bool = False
+    """To a message: it says nothing, answers nothing and takes nobody's conversation over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

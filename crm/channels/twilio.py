@@ -8,6 +8,7 @@ outbox key. Next in the flow: `crm/views/webhooks.py`.
 import base64
 import hashlib
 import hmac
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -33,6 +34,12 @@ STATES: Mapping[str, str] = {
     **dict.fromkeys(("undelivered", "failed", "canceled"), "failed"),
 }
 WHATSAPP = "whatsapp:+"
+TAPBACK = re.compile(
+    r"((Dis)?[Ll]iked|Loved|Laughed at|Emphasized|Questioned|Reacted \S{1,12} to"
+    r"|Removed an? [a-z ]{4,20} from) (“.*”|an? (image|movie|attachment))",
+    re.DOTALL,
+)
+"""What a reaction on an iPhone becomes on its way through SMS: nobody wrote it, and nobody waits for an answer."""
 AWAY = frozenset({20503})
 """Error codes that say: the service is away for the moment. It was not taken."""
 
@@ -77,12 +84,17 @@ def incoming(fields: QueryDict) -> tuple[str, Incoming]:
     number, sender, ours = (clean(fields.get(name, "")) for name in ("MessageSid", "From", "To"))
     if not (number and sender and ours):
         raise Unreadable("MessageSid, From or To is missing")
+    text, attached = clean(fields.get("Body", "")), tuple(_media(fields))
+    reacts = fields.get("MessageType") == "reaction"
+    if reacts:
+        text, attached = "", (media.item("reaction", name=text, id=fields.get("OriginalRepliedMessageSid", "")),)
     return ours.lower(), Incoming(
         provider_id=number,
         peer=sender,
         name=clean(fields.get("ProfileName", "")),
-        text=clean(fields.get("Body", "")),
-        media=tuple(_media(fields)),
+        text=text,
+        media=attached,
+        automatic=reacts or (not sender.startswith(WHATSAPP) and bool(TAPBACK.fullmatch(text.strip()))),
         phone=phone_of(sender.removeprefix(WHATSAPP)) if sender.startswith(WHATSAPP) else sender,
     )
 

@@ -80,8 +80,6 @@ def _incoming(message: dict[str, Any], names: Mapping[str, str], *, imported: bo
     if not number or not (sender or user):
         return
     text, attached = _content(message)
-    kind = message.get("type")
-    taken_back = kind == "reaction" and not _dict(message.get("reaction")).get("emoji")
     yield Incoming(
         provider_id=number,
         peer=sender or user,
@@ -89,7 +87,7 @@ def _incoming(message: dict[str, Any], names: Mapping[str, str], *, imported: bo
         text=text,
         media=attached,
         sent_at=_time(message.get("timestamp")),
-        automatic=kind == "system" or taken_back,  # nobody wrote anything
+        automatic=message.get("type") in ("system", "reaction"),  # nobody wrote anything
         imported=imported,
         phone=phone_of(sender),
     )
@@ -107,6 +105,7 @@ def _echo(echo: dict[str, Any]) -> Iterator[Echo]:
             media=attached,
             sent_at=_time(echo.get("timestamp")),
             phone=phone_of(customer),
+            reaction=echo.get("type") == "reaction",
         )
 
 

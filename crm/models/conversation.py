@@ -121,6 +121,10 @@ class Direction(models.TextChoices):
     """Internal; the customer never sees it, and it takes nobody's conversation over."""
 
 
+REACTION = models.Q(text="", media__contains=[{"kind": "reaction"}])
+"""Messages that are only a reaction to another one: they say nothing."""
+
+
 @tracked
 class Message(ChildModel):
     """One line, never changed. Delivery is told by the outbox and the provider's reports (MessageReport)."""

@@ -165,6 +165,34 @@ def test_pictures_are_named_and_never_fetched() -> None:
     assert line.media[0]["id"] == "ME1"
 
 
+def test_a_reaction_is_stored_and_sets_nothing_off() -> None:
+    whatsapp()
+    there = {"From": f"whatsapp:{ANA}", "To": f"whatsapp:{OURS}"}
+    post(fields("👍", **there, MessageType="reaction", OriginalRepliedMessageSid="SM0"))
+    line = Message.objects.get()
+    assert (line.text, line.number, line.automatic) == ("", None, True)
+    assert line.media == [{"kind": "reaction", "name": "👍", "id": "SM0"}]
+    assert Conversation.objects.get().unanswered == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("Liked “Your proposal is ready.”", 0),
+        ("Reacted 🎉 to “Line one\nline two”", 0),
+        ("Removed a heart from “Hello”", 0),
+        ("Laughed at an image", 0),
+        ("Loved “Hello” and want to buy", 1),
+        ("Liked the demo", 1),
+    ],
+)
+def test_what_a_reaction_becomes_on_its_way_through_sms_is_shown_and_not_answered(text: str, waits: int) -> None:
+    sms()
+    post(fields(text))
+    assert Message.objects.get().text == text
+    assert Conversation.objects.get().unanswered == waits
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_form_told_many_times_at_once_is_stored_once() -> None:
     sms()

@@ -15,7 +15,7 @@ from crm import accepting
 from crm.accepting import NotStored
 from crm.channels import media, specimens, whatsapp
 from crm.channels.whatsapp_posts import phone_of
-from crm.models import ChannelAccount, Contact, Conversation, Message, MessageReport
+from crm.models import ChannelAccount, Contact, Conversation, Message, MessageReport, ReplyTimer
 from crm.models.conversation import Direction, Owner
 from crm.views.webhooks import LARGEST, whatsapp_webhook
 from tests import cast
@@ -355,7 +355,7 @@ def test_what_is_more_than_text_is_named_and_never_fetched(kind: str, part: Any,
     line = Message.objects.get()
     assert line.text == text
     assert [media.words(item) for item in line.media] == ([said] if said else [])
-    assert line.number == 1
+    assert line.number == (None if kind == "reaction" else 1)
 
 
 def test_what_nobody_wrote_is_stored_and_not_answered() -> None:
@@ -366,7 +366,32 @@ def test_what_nobody_wrote_is_stored_and_not_answered() -> None:
     assert Conversation.objects.get().unanswered == 0
 
 
+def test_a_reaction_is_stored_and_sets_nothing_off() -> None:
+    number()
+    post(message("Hello"))
+    before = ReplyTimer.objects.get().due_at
+    post(message(id="wamid.R", type="reaction", reaction={"message_id": "wamid.A", "emoji": "👍"}))
+    talk = Conversation.objects.get()
+    assert (talk.inbound_count, talk.unanswered) == (1, 1)
+    assert ReplyTimer.objects.get().due_at == before
+    assert Message.objects.get(provider_id="wamid.R").media == [{"kind": "reaction", "name": "👍", "id": "wamid.A"}]
+
+
 # ---- what was said on the phone, and before
+
+
+def test_a_reaction_on_the_phone_answers_nothing_and_takes_nothing_over() -> None:
+    number()
+    post(message("Hello"))
+    echo = {"to": ANA, "id": "wamid.E", "timestamp": str(int(time.time())), "type": "reaction"}
+    echo["reaction"] = {"message_id": "wamid.A", "emoji": "👍"}  # type: ignore[assignment]
+    value = {"metadata": {"phone_number_id": "101"}, "message_echoes": [echo]}
+    assert post(specimens.whatsapp_post(value, field="smb_message_echoes")).status_code == 200
+    talk = Conversation.objects.get()
+    assert (talk.owner_kind, talk.owner_epoch, talk.unanswered) == (Owner.AGENT, 1, 1)
+    assert Message.objects.filter(direction=Direction.OUT).count() == 1
+    said = {"text": "Alice here.", "seen": 1, "said": 0}
+    assert cast.propose("conversation.send", talk, by=cast.alice(), **said).done, "it is nobody's answer"
 
 
 def test_what_a_person_writes_on_the_phone_takes_the_conversation_over() -> None:

@@ -11,7 +11,7 @@ from agents import replies
 from agents.responders.port import Answer
 from conflicts.models import OutboxMessage
 from crm import accepting, thread
-from crm.channels.events import Echo, Reported
+from crm.channels.events import Echo, Incoming, Reported
 from crm.models import Conversation, Message
 from tests import cast
 from tests.chatting import Says, account, deliver, writes
@@ -41,6 +41,30 @@ def left(message: OutboxMessage, number: str) -> None:
     """As the delivery notes it: it has gone, and the provider gave it a number."""
     OutboxMessage.objects.filter(pk=message.pk).update(state="sending")
     OutboxMessage.objects.filter(pk=message.pk).update(state="sent", remote_id=number)
+
+
+def reacts(emoji: str, about: str, *, on_phone: bool = False) -> None:
+    number, peer = account(address="100"), PHONE.lstrip("+")
+    key = f"r{Message.objects.count()}"
+    item = ({"kind": "reaction", "name": emoji, "id": about},)
+    ours = Echo(provider_id=key, peer=peer, phone=PHONE, media=item, reaction=True)
+    theirs = Incoming(provider_id=key, peer=peer, phone=PHONE, media=item, automatic=True)
+    accepting.take(number, [ours if on_phone else theirs])
+
+
+def test_reactions_stand_with_their_message_and_the_last_of_each_side_counts() -> None:
+    talk = whatsapp("Oi", provider_id="wamid.1")
+    left(sent_by(cast.alice(), talk, "Here it is"), "wamid.2")
+    reacts("👍", "wamid.2"), reacts("❤️", "wamid.2"), reacts("👀", "wamid.1", on_phone=True), reacts("🎉", "wamid.0")
+    shown = page(signed_in(cast.alice()), talk)
+    told = [(one.message.text, one.reactions) for one in shown.context["thread"].told if one.message]
+    assert told == [("Oi", ["👀"]), ("Here it is", ["❤️"]), ("", [])]
+    assert "Reaction to a message: 🎉" in text(shown)
+    assert "automatic" not in text(shown)
+
+    reacts("", "wamid.2")
+    again = page(signed_in(cast.alice()), talk)
+    assert [one.reactions for one in again.context["thread"].told if one.message] == [["👀"], [], []]
 
 
 def test_customer_agent_colleague_and_note_are_told_apart() -> None:
