@@ -8,8 +8,10 @@ small transactions, locks in the order of everything here (job, lease), rows in 
                      attempt may come with keys that its earlier ones have used
     jobs             ended before the day; of a subject all but the last, whose number the next one follows
     leases           `job:<pk>` of those jobs, together with them. The key of a job is never given to another one, so
-                     nobody can acquire that lease again, and a holder from of old is refused: there is no row. Every
-                     other lease protects a thing that comes back, and stays, for its token lives in it.
+                     nobody can acquire that lease again, and a holder from of old is refused: there is no row.
+                     `conflict:<pk>`, a reviewer's claim, of conflicts that were settled before the day: what is settled
+                     stays so, and its number is nobody else's. Every other lease protects a thing that comes back, and
+                     stays, for its token lives in it.
     events           older than the day: those of leases, and those of jobs that are gone
 """
 
@@ -19,10 +21,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import CharField, Exists, Min, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
 
+from conflicts import claims
 from conflicts.clock import ClockTimestamp
-from conflicts.models import Job, JobEvent, JobState, Lease, LeaseEvent, LedgerEntry
+from conflicts.models import Conflict, Job, JobEvent, JobState, Lease, LeaseEvent, LedgerEntry
 
 BATCH = 1000
 LEAST_DAYS = 2
@@ -54,7 +58,7 @@ def prune(*, days: int, dry_run: bool = False, progress: Progress | None = None)
     before = _clock() - dt.timedelta(days=days)
     total = Pruned()
     # Jobs before their events, which go only when their job has gone.
-    for step in (_ledger, _jobs, _lease_events, _job_events):
+    for step in (_ledger, _jobs, _claims, _lease_events, _job_events):
         for part in step(before, dry_run):
             total += part
             if progress:
@@ -88,6 +92,15 @@ def _jobs(before: dt.datetime, dry_run: bool) -> Iterator[Pruned]:
         else:
             leases = free.delete()[0]
             yield Pruned(jobs=Job.objects.filter(pk__in=pks).delete()[0], leases=leases)
+
+
+def _claims(before: dt.datetime, dry_run: bool) -> Iterator[Pruned]:
+    named = Concat(Value(claims.PREFIX), Cast("pk", CharField()))
+    settled = Conflict.objects.filter(closed_at__lt=before).annotate(claim=named).filter(claim=OuterRef("key"))
+    rows = Lease.objects.filter(Exists(settled), key__startswith=claims.PREFIX).exclude(
+        ~Q(holder=""), expires_at__gt=ClockTimestamp()
+    )
+    return (Pruned(leases=count) for count in _each(rows, dry_run))
 
 
 def _lease_events(before: dt.datetime, dry_run: bool) -> Iterator[Pruned]:

@@ -10,9 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from conflicts import actions, gate, jobs, leases, pruning, running
+from conflicts import actions, actors, claims, gate, jobs, leases, pruning, running
 from conflicts.actions import Action
-from conflicts.models import Job, JobEvent, JobState, Lease, LeaseEvent, LedgerEntry, OutboxMessage
+from conflicts.models import Conflict, Job, JobEvent, JobState, Lease, LeaseEvent, LedgerEntry, OutboxMessage
 from conflicts.models.job import JobEventKind
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal, Read
@@ -173,6 +173,20 @@ class TestJobsAndLeases:
         assert prune() == Pruned(lease_events=2)
         assert Lease.objects.get().fence == 1
 
+    def test_a_reviewers_claim_goes_with_its_conflict_and_one_that_waits_or_is_held_keeps_it(self) -> None:
+        records = [clash(f"Deal {number}") for number in range(4)]
+        settled, waits, held, young = records
+        for record in records:
+            assert not isinstance(claims.take(record, by=actors.person(cast.manager())), claims.Holder)
+            if record != held:
+                assert claims.give_back(record, by=actors.person(cast.manager()))
+        then = timezone.now() - dt.timedelta(days=DAYS + 1)
+        Conflict.objects.filter(pk__in=[settled, held]).update(closed_at=then)
+        Conflict.objects.filter(pk=young).update(closed_at=timezone.now())
+
+        assert prune(dry_run=True).leases == prune().leases == 1
+        assert set(Lease.objects.values_list("key", flat=True)) == {claims.key_of(pk) for pk in (waits, held, young)}
+
     def test_batches_take_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pruning, "BATCH", 2)
         for number in range(5):
@@ -227,6 +241,15 @@ class TestTheCommand:
     def test_the_last_day_is_never_taken(self, days: str) -> None:
         with pytest.raises(CommandError, match="between 2 and"):
             call_command("prune", f"--days={days}")
+
+
+def clash(name: str) -> int:
+    """Bob means another amount than Alice has just saved."""
+    deal = cast.deal(name, amount="100")
+    cast.propose("opportunity.edit", deal, by=cast.alice(), amount="110")
+    outcome = cast.propose("opportunity.edit", deal, by=cast.bob(), amount="120")
+    assert outcome.record is not None
+    return outcome.record
 
 
 def jobs_claim(job: Job) -> leases.Claim:

@@ -18,7 +18,7 @@ DAYS = 90
 class Command(BaseCommand):
     help = (
         "Take away what was kept only so that nothing is done twice: ledger entries (never those of an effect outside),"
-        " ended jobs with their leases, and events, all older than so many days."
+        " ended jobs, the leases of these and of settled conflicts, and events, all older than so many days."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         for label, count in (
             (_("ledger entries"), found["ledger_entries"]),
             (_("jobs"), found["jobs"]),
-            (_("leases of those jobs"), found["leases"]),
+            (_("leases of those jobs and of settled conflicts"), found["leases"]),
             (_("lease events"), found["lease_events"]),
             (_("job events"), found["job_events"]),
         ):
