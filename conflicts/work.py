@@ -36,6 +36,8 @@ class Later:
     payload: dict[str, Any]
     due_at: dt.datetime | None = None
     after: float = 0.0
+    subject: Ref | None = None
+    """Of another subject than the action's: then it waits for that one's work only."""
 
 
 @dataclass(kw_only=True)
@@ -107,7 +109,14 @@ class Work:
         self.effects.append(Send(destination=destination, key=key, payload=payload))
 
     def later(
-        self, kind: str, payload: dict[str, Any], *, key: str, due_at: dt.datetime | None = None, after: float = 0.0
+        self,
+        kind: str,
+        payload: dict[str, Any],
+        *,
+        key: str,
+        due_at: dt.datetime | None = None,
+        after: float = 0.0,
+        subject: Ref | None = None,
     ) -> None:
-        """A job on the subject: a row if, and only if, this is applied (conflicts/jobs.py)."""
-        self.effects.append(Later(kind=kind, key=key, payload=payload, due_at=due_at, after=after))
+        """A job on the subject, or on another one: a row if, and only if, this is applied (conflicts/jobs.py)."""
+        self.effects.append(Later(kind=kind, key=key, payload=payload, due_at=due_at, after=after, subject=subject))

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conflicts.actions import Action, register
 from conflicts.exceptions import GoalMet
+from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from conflicts.work import Work
 from crm import keywords
@@ -93,13 +94,15 @@ def _receive(work: Work) -> None:
 
 
 def _state_consent(work: Work, intent: Intent) -> None:
-    """Who says stop is heard, however late the message comes."""
+    """Who says stop is heard, however late the message comes; and at once: it is work on the contact, which waits for
+    none of the conversation's messages that are still to be delivered."""
     if intent in (Intent.OPT_OUT, Intent.OPT_IN):
         said = {"status": "refused" if intent is Intent.OPT_OUT else "granted"}
         work.later(
             STATE_CONSENT,
             {**said, "conversation": work.subject.pk, "said": keywords.plain(work.params.text)[:60]},
             key=f"consent:{work.subject.pk}:{work.params.provider_id}"[:255],
+            subject=Ref("crm.contact", work.subject.contact_id),
         )
 
 

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from conflicts.clock import database_now
-from conflicts.models import LedgerEntry
+from conflicts.models import Job, LedgerEntry, OutboxMessage
 from crm import accepting
 from crm.accepting import Took
 from crm.channels.events import Echo, Incoming, Reported
@@ -107,9 +107,24 @@ def test_only_the_keyword_is_an_opt_out_and_nothing_more_is_said(text: str) -> N
     assert (stated.channel, stated.status, stated.contact) == ("sms", "refused", talk.contact)
 
 
-def test_the_consent_is_written_once_though_the_job_ran_twice() -> None:
-    from conflicts.models import Job
+def test_stop_is_heard_before_a_message_that_is_tried_again_and_that_one_stays_here() -> None:
+    shop = account(address="+5511999990000", provider="twilio", medium="sms")
+    talk = writes("Hello", to=shop, peer="+5511987654321")
+    cast.propose("conversation.send", talk, by=cast.alice(), text="Here it is.", seen=1)
+    in_an_hour = database_now() + dt.timedelta(hours=1)  # it has failed once, and keeps its place in the conversation
+    Job.objects.filter(subject=f"crm.conversation:{talk.pk}").update(attempts=1, due_at=in_an_hour)
 
+    writes("STOP", to=shop, peer="+5511987654321")
+    deliver()
+    assert Consent.objects.get().status == "refused"
+
+    Job.objects.filter(state="queued").update(due_at=database_now())
+    deliver()
+    kept = OutboxMessage.objects.get()
+    assert (kept.state, kept.why and kept.why.code) == ("failed", "message.refused")
+
+
+def test_the_consent_is_written_once_though_the_job_ran_twice() -> None:
     shop = account(address="+5511999990000", provider="twilio", medium="sms")
     writes("STOP", to=shop)
     deliver()
@@ -157,7 +172,6 @@ def test_words_from_the_phone_take_the_conversation_over_and_answer_what_came_be
 
 def test_an_echo_of_what_we_sent_ourselves_is_nobodys_take_over() -> None:
     from agents import replies
-    from conflicts.models import OutboxMessage
     from tests.chatting import Says
 
     talk = writes("Hello")
