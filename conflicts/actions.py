@@ -5,7 +5,7 @@ An action's `check` speaks by raising GoalMet, RuleBroken or Clash (conflicts/ex
 the `Work` it gets. Next in the flow: `conflicts/gate.py`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from conflicts.exceptions import BadParams, UnknownAction
 from conflicts.messages import message
 from conflicts.models.versioned import VersionedModel
 from conflicts.policies import Authority
+from conflicts.refs import Ref
 from conflicts.sentences import Sentence
 from conflicts.work import Work
 
@@ -59,6 +60,8 @@ class Action:
     """What a conflict about this takes, whatever its fields say (MergePolicy.authority)."""
     avoided: Sentence | None = None
     """What did not happen when this was not applied."""
+    stands_on: Callable[[Any], Iterable[Ref]] = lambda params: ()
+    """Params -> other records that the check looks at: locked with the subject, so that they stay as it saw them."""
     loads: tuple[Callable[[Sequence[Any]], None], ...] = ()
     """Functions that load, for all locked subjects of a batch at once, what check and apply look at."""
 

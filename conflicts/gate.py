@@ -122,7 +122,7 @@ def _commit_wave(pairs: Sequence[Pair], settle: Settle | None, *, again: bool = 
 def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     proposals = [proposal for proposal, _ in pairs]
     held = leases.in_force([proposal.lease for proposal in proposals if proposal.lease])  # lease rows are locked first
-    now, locked, answered = _open(proposals)
+    now, locked, answered = _open(pairs)
     waiting = settling.lock(proposals)  # after the subjects, everywhere
 
     judged: list[tuple[Work, Outcome]] = []
@@ -145,13 +145,15 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     return outcomes
 
 
-def _open(proposals: Sequence[Proposal]) -> tuple[dt.datetime, dict[Ref, Any], dict[str, LedgerEntry]]:
+def _open(pairs: Sequence[Pair]) -> tuple[dt.datetime, dict[Ref, Any], dict[str, LedgerEntry]]:
     """Sign, lock and look: the transaction's one clock, every subject in force, answers already given."""
     batch = Batch()
+    proposals = [proposal for proposal, _ in pairs]
     clock = _sign(batch, proposals[0])
+    beside = {ref for proposal, params in pairs for ref in actions.get(proposal.action).stands_on(params)}
     wanted = {
         model: Rows(batch, model, "id", [ref.pk for ref in refs], lock=True)
-        for model, refs in groupby(subjects(proposals), key=lambda ref: ref.model)
+        for model, refs in groupby(sorted({*subjects(proposals), *beside}), key=lambda ref: ref.model)
     }
     # After the locks: a twin that was waiting for our subject must find our answer, not our newer version.
     entries = Rows(batch, LedgerEntry, "key", [p.key for p in proposals if p.key and p.key_can_be_kept])

@@ -6,6 +6,7 @@ promise runs out is a row of its own, written with it: a job (crm/expiries.py), 
 """
 
 import datetime as dt
+from collections.abc import Iterator
 from typing import Annotated
 
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +15,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from conflicts.actions import Action, register
 from conflicts.actors import Kind
 from conflicts.exceptions import Clash, GoalMet, RuleBroken
+from conflicts.refs import Ref
 from conflicts.sentences import Sentence, actor, choice
 from conflicts.work import Work
 from crm import naming
@@ -193,6 +195,18 @@ def _check_expire(work: Work) -> None:
         raise GoalMet("nothing_runs_out")
 
 
+def _alone(params: Params) -> Iterator[Ref]:
+    return iter(())
+
+
+def _promised_to(p: Reserve) -> Iterator[Ref]:
+    """Whoever ends the deal or the contract is before the promise or after it, never in the middle of it."""
+    if p.opportunity:
+        yield Ref(Opportunity._meta.label_lower, p.opportunity)
+    if p.contract:
+        yield Ref(Contract._meta.label_lower, p.contract)
+
+
 # --- what is written --------------------------------------------------------------------------------------------------
 
 
@@ -318,6 +332,7 @@ for name, params, words, check, apply in (
             apply=apply,
             writes_aspects=frozenset({Reservation.aspect}),
             permits=permits_record,
+            stands_on=_promised_to if params is Reserve else _alone,
             avoided=NOT_CHANGED,
         )
     )

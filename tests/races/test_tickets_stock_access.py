@@ -1,22 +1,24 @@
 """Tickets, stock and access with real threads on real rows: one has it, and the others are told by whom."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import Sum
 
 from conflicts import actions, gate
 from conflicts.models import Conflict, LedgerEntry
 from conflicts.outcomes import Outcome, Result
 from crm import tickets
+from crm.actions import stock
 from crm.models import AccessRequest, Opportunity, Reservation, StockItem, Ticket, User
 from crm.models.ticket import TicketState
 from crm.tickets import Taken, take_next
-from tests import cast
+from tests import cast, papers
 from tests.conflicts.wishes import wish
 from tests.governed import ask, item, reserve, soon, ticket
-from tests.races.threads import Meeting, results, together
+from tests.races.threads import Meeting, in_a_thread, results, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -154,6 +156,53 @@ def test_without_the_rule_the_database_still_promises_no_more_than_there_is(monk
 
     assert sorted(together(*[caught] * 4)) == ["applied", "too many", "too many", "too many"]
     assert StockItem.objects.get().held == Reservation.objects.count() == 1
+
+
+def nobody_else_can_write(table: str, pk: int) -> bool:
+    """From another connection: somebody holds the row until they commit."""
+
+    def tried() -> bool:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(f"SELECT id FROM {table} WHERE id = %s FOR NO KEY UPDATE NOWAIT", [pk])
+        except OperationalError:
+            return True
+        return False
+
+    return in_a_thread(tried)
+
+
+def test_a_contract_and_a_deal_stand_still_while_units_are_promised_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or one who cancels could commit between the look at them and the promise."""
+    read, deal, contract, held = item(on_hand=3), cast.deal("Sensors"), papers.contract(), []
+    honest = stock.check_until
+
+    def looked(*args: Any) -> None:
+        held.extend([
+            nobody_else_can_write("crm_contract", contract.pk), nobody_else_can_write("crm_opportunity", deal.pk)
+        ])  # fmt: skip
+        honest(*args)
+
+    monkeypatch.setattr(stock, "check_until", looked)
+    wanted = {"quantity": 1, "contract": contract.pk, "opportunity": deal.pk, "until": soon()}
+    assert gate.commit(wish("stock.reserve", read, by=cast.alice(), **wanted)).written
+    assert held == [True, True]
+
+
+def test_of_a_cancelling_and_a_promise_at_once_no_promise_comes_after_the_end() -> None:
+    read, contract = item(on_hand=3), papers.contract()
+    alice, bob = cast.alice(), cast.bob()
+    promised, cancelled = together(
+        lambda: gate.commit(wish("stock.reserve", read, by=bob, quantity=1, contract=contract.pk, until=soon())),
+        lambda: gate.commit(wish("contract.cancel", contract, by=alice, reason="They chose another")),
+    )
+    assert cancelled.written
+    assert promised.written or "nothing is kept for it" in str(promised.sentence)
+    late = gate.commit(
+        wish("stock.reserve", StockItem.objects.get(), by=bob, quantity=1, contract=contract.pk, until=soon())
+    )
+    assert late.result is Result.REFUSED
+    assert StockItem.objects.get().held == int(promised.written) == Reservation.objects.count()
 
 
 def test_giving_back_and_handing_out_at_once_has_one_end() -> None:
