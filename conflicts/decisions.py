@@ -60,9 +60,10 @@ sentences.register(
         "decided.ask_again": _("The agent looks at it again."),
         "decided.hand_over": _("Handed to {who}, with a day to decide."),
         "decided.twice": _("This was decided already, by this very form."),
+        "waits_for_authority": _("Two values of this wait for a decision. {why} Nothing was written."),
         "conflict_stays": _("It waits as before."),
     },
-    whole=("settled_meanwhile", "revised_meanwhile"),
+    whole=("settled_meanwhile", "revised_meanwhile", "waits_for_authority"),
 )
 
 

@@ -68,6 +68,8 @@ def judge(work: Work, locked: dict[Ref, Any], answered: dict[str, LedgerEntry], 
     merge_writes(work, action)
     if proposal.settles and (beyond := settling.without_authority(work, action)):
         return answer(work, Result.REFUSED, beyond, state="needs_human_decision")
+    if not proposal.settles and (around := settling.goes_around(work, locked)):
+        return answer(work, Result.REFUSED, around, state="needs_human_decision")
     try:
         # 5 before the verdict of 4: "closed meanwhile" says more than "something moved".
         action.check(work)

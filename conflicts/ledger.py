@@ -9,6 +9,7 @@ from conflicts.work import Send, Work
 
 ABOUT_THE_ASKER = frozenset(
     {"key_reused", "key_unusable", "lease_expired", "settled_meanwhile", "held_by", "revised_meanwhile"}
+    | {"waits_for_authority"}
     | {"approval_of_other_content", "approval_expired", "approval_of_other_rules", "approval_without_right"}
 )
 """Refusals that say nothing about the work: whoever has the right content, the lease or the yes may still do it. Kept

@@ -7,8 +7,11 @@ Next in the flow: `conflicts/decisions.py`, which the review queue calls.
 """
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
+
+from django.db.models import Q
 
 from conflicts import actions, claims, resolutions, review  # noqa: F401 - puts how it ended into words
 from conflicts.actions import Action
@@ -16,6 +19,7 @@ from conflicts.actors import Actor
 from conflicts.models.conflict import Conflict
 from conflicts.outcomes import Outcome, Result
 from conflicts.proposals import Proposal
+from conflicts.refs import Ref
 from conflicts.review import Need
 from conflicts.sentences import Sentence, actor
 from conflicts.work import Work
@@ -74,6 +78,35 @@ def without_authority(work: Work, action: Action) -> Sentence | None:
     said = work.params.model_dump(exclude_unset=True)
     content = {**{name: value for name, value in said.items() if name not in fields}, **work.writes}
     return refusal_to_write(work.record, action, work.subject, content, by=work.by)
+
+
+def goes_around(work: Work, locked: Iterable[Ref]) -> Sentence | None:
+    """Why this plain write is not its author's to make: a conflict about the field waits for somebody with authority,
+    and who may not decide it does not write over it either. None if nothing of the kind waits, or they have it.
+
+    Records of conflicts are written under their subject's lock, which is ours: none can come between.
+    """
+    names = work.writes.keys() & type(work.subject).policy.authority.keys() if work.subject is not None else ()
+    if not names:
+        return None
+    waiting = work.once("waits_for_authority", lambda: _waiting_for_authority(locked))
+    for record in waiting.get(Ref.of(work.subject), ()):
+        about = {difference["field"] for difference in record.differences}
+        if about & names and (no := refusal(record, by=work.by)):
+            return Sentence("waits_for_authority", {"why": {"sentence": no.as_json()}})
+    return None
+
+
+def _waiting_for_authority(locked: Iterable[Ref]) -> dict[Ref, list[Conflict]]:
+    """In one query for all that the transaction has locked and could write so."""
+    asked = Q(pk__in=())
+    for label, refs in groupby(sorted(locked), key=lambda ref: ref.label):
+        if Ref(label, 0).model.policy.authority:
+            asked |= Q(subject_model=label, subject_id__in=[ref.pk for ref in refs])
+    found: dict[Ref, list[Conflict]] = {}
+    for record in Conflict.objects.waiting().filter(asked).exclude(needs={}):
+        found.setdefault(Ref(record.subject_model, record.subject_id or 0), []).append(record)
+    return found
 
 
 def refusal_to_write(

@@ -59,6 +59,7 @@ sentences.register(
         "task_settled": _("{who} settled this task already. Nothing was written."),
         "task_changed": _("{who} changed this task meanwhile. Nothing was written."),
         "task_claimed": _("{who} has taken this task. An agent cannot change it."),
+        "task_for_people": _("Only people take tasks."),
         "task_claimed_by_other": _("{who} has taken this task."),
         "stage_unknown": _("This stage is not part of the deal's pipeline. Nothing was written."),
         "closes_in_the_future": _(

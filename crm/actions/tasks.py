@@ -179,6 +179,8 @@ def _reschedule(work: Work) -> None:
 
 def _check_claim(work: Work) -> None:
     task = _task(work)
+    if not work.by.is_person:
+        raise RuleBroken("task_for_people")
     if task.claimed_by_id and str(task.claimed_by_id) != work.by.key:
         raise RuleBroken("task_claimed_by_other", who=str(task.claimed_by))
 
@@ -217,6 +219,8 @@ def _reopen(work: Work) -> None:
     task = Task.objects.filter(pk=work.params.task, opportunity=work.subject).exclude(state=TaskState.OPEN).first()
     if task is None:
         raise RuleBroken("task_gone")
+    if task.claimed_by_id and not work.by.is_person:
+        raise RuleBroken("task_claimed", state="manual_action_detected", who=str(task.claimed_by))
     work.change(task, state=TaskState.OPEN.value, done_at=None)
     recalculate(work)
 

@@ -1,8 +1,9 @@
 """What can be done to a ticket: take it, hand it on, move it, close it, write on it.
 
 Guarantees that a ticket which a person has taken is that person's: no agent moves it, closes it or gives it to somebody
-else; that of two who take it one has it and the other is told by whom; and that what was closed is opened again by
-`ticket.reopen` alone, never by a note. Next in the flow: `crm/tickets.py` (the next one), `crm/views/ticket.py`.
+else (it may still correct what the ticket says: its name, a tag, a priority that no person has set); that of two who
+take it one has it and the other is told by whom; and that what was closed is opened again by `ticket.reopen` alone,
+never by a note. Next in the flow: `crm/tickets.py` (the next one), `crm/views/ticket.py`.
 """
 
 from typing import Annotated, Literal

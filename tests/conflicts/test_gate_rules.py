@@ -123,16 +123,39 @@ def test_a_lost_deal_needs_a_reason() -> None:
     assert now(deal).is_open
 
 
-def test_a_task_that_a_person_took_is_not_moved_by_an_agent() -> None:
+@pytest.mark.parametrize(
+    ("action", "more"),
+    [
+        ("complete_task", {}),
+        ("cancel_task", {}),
+        ("reschedule_task", {"due_on": "2031-06-12"}),
+        ("reassign_task", {"owner": "alice"}),
+    ],
+)
+def test_a_task_that_a_person_took_is_ended_moved_or_given_on_by_no_agent(action: str, more: dict[str, str]) -> None:
     deal = cast.deal()
     made = cast.propose("opportunity.plan_task", deal, by=cast.AGENT, title="Call", due_on=cast.MONDAY)
     task = made.created["crm.task"]
     cast.propose("opportunity.claim_task", now(deal), by=cast.bob(), task=task)
+    params = {**more, "owner": cast.alice().pk} if "owner" in more else more
 
-    outcome = gate.commit(wish("opportunity.cancel_task", now(deal), by=cast.AGENT, task=task))
+    outcome = gate.commit(wish(f"opportunity.{action}", now(deal), by=cast.AGENT, task=task, **params))
 
     assert outcome.result is Result.REFUSED
     assert outcome.state == "manual_action_detected"
+
+
+def test_what_a_person_took_and_ended_no_agent_opens_again_and_no_agent_takes_a_task() -> None:
+    deal = cast.deal()
+    made = cast.propose("opportunity.plan_task", deal, by=cast.AGENT, title="Call", due_on=cast.MONDAY)
+    task = made.created["crm.task"]
+    outcome = gate.commit(wish("opportunity.claim_task", now(deal), by=cast.AGENT, task=task))
+    assert (outcome.result, outcome.sentence and outcome.sentence.code) == (Result.REFUSED, "task_for_people")
+
+    for action in ("claim_task", "complete_task"):
+        assert cast.propose(f"opportunity.{action}", now(deal), by=cast.bob(), task=task).written
+    outcome = gate.commit(wish("opportunity.reopen_task", now(deal), by=cast.AGENT, task=task))
+    assert (outcome.result, outcome.state) == (Result.REFUSED, "manual_action_detected")
 
 
 def test_a_task_that_somebody_completed_meanwhile_is_superseded() -> None:

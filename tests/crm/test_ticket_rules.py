@@ -54,6 +54,14 @@ def test_a_machine_leaves_a_ticket_alone_that_a_person_took(
     assert fresh(mine).claimed_by == cast.alice()
 
 
+def test_a_machine_may_correct_what_a_taken_ticket_says_and_it_stays_whose_it_is() -> None:
+    mine = taken_by_alice()
+    assert cast.propose("ticket.edit", mine, by=cast.AGENT, name="Door 3 does not close", tags=["doors"]).written
+    now = fresh(mine)
+    assert (now.name, now.claimed_by, now.state) == ("Door 3 does not close", cast.alice(), mine.state)
+    assert now.assignee == cast.alice()
+
+
 def test_an_agent_that_read_it_free_is_refused_when_a_person_took_it_meanwhile() -> None:
     read = ticket()
     cast.propose("ticket.claim", fresh(read), by=cast.bob())
