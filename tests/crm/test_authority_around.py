@@ -1,4 +1,4 @@
-"""A conflict that waits for somebody with authority is not written over by who has none: not by the plain form either."""
+"""A conflict that waits for somebody with authority is not written over by who has none, by the plain form either."""
 
 import pytest
 from django.db import connection
