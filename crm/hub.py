@@ -22,6 +22,7 @@ from django.db import DatabaseError, connections
 
 from conflicts.refs import Ref
 from crm import live, presence
+from crm.models import Conversation
 
 logger = logging.getLogger(__name__)
 
@@ -82,6 +83,18 @@ def audience_of(ref: Ref) -> Any:
         connections.close_all()
 
 
+def places_of(ref: Ref) -> list[str]:
+    """Other subjects on whose pages it is shown: a conversation on those of its deal and its contact."""
+    if ref.label != "crm.conversation":
+        return []
+    try:
+        found = Conversation.objects.filter(pk=ref.pk).values_list("opportunity", "contact").first()
+    finally:
+        connections.close_all()
+    labels = ("crm.opportunity", "crm.contact")
+    return [str(Ref(label, pk)) for label, pk in zip(labels, found or (), strict=False) if pk is not None]
+
+
 class Hub:
     def __init__(self) -> None:
         self.listeners: set[Listener] = set()
@@ -127,11 +140,13 @@ class Hub:
             return
         change = json.loads(data)
         try:
-            audience = await sync_to_async(audience_of, thread_sensitive=False)(Ref.parse(change["subject"]))
+            subject = Ref.parse(change["subject"])
+            audience = await sync_to_async(audience_of, thread_sensitive=False)(subject)
+            places = await sync_to_async(places_of, thread_sensitive=False)(subject)
         except DatabaseError as error:
             logger.warning("Nobody is told of %s: %s", change["subject"], error)
             return
-        self._tell({"kind": "changed", **change}, audience)
+        self._tell({"kind": "changed", **change, "places": places}, audience)
 
     async def _tell_presence(self, subject: str) -> None:
         for listener in self.listeners:

@@ -102,6 +102,7 @@ async def _told(news: dict[str, Any], user: User, language: str) -> str:
                 "subject": news["subject"],
                 "version": news["version"],
                 "aspects": news["aspects"],
+                "places": news["places"],
                 "by": by.name,
                 "kind": by.kind.value,
                 "mine": by.is_person and by.key == str(user.pk),

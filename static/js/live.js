@@ -132,6 +132,15 @@
     news();
   });
   const renew = () => { forced = true; return refresh(); };
+  // What is shown on this page and is no part of its subject: the conversations of a deal or a contact.
+  let soon = 0;
+  document.addEventListener("vigente:changed", ({ detail: { subject: other, places, aspects } }) => {
+    if (!subject() || other === subject() || aspects?.join() === "typing") return;
+    const row = $(`#talks #row-${other.split(":")[1]}`);
+    if (!places?.includes(subject()) && !(row && other.startsWith("crm.conversation:"))) return;
+    clearTimeout(soon);
+    soon = setTimeout(renew, 250);
+  });
   document.addEventListener("vigente:refresh", () => renew());
   document.addEventListener("vigente:settled", () => {
     $("#settle")?.replaceChildren();

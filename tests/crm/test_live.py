@@ -12,9 +12,10 @@ from django.test import AsyncClient
 
 from conflicts.refs import Ref
 from crm import live, presence
-from crm.hub import EVERYONE, NOBODY, Listener, audience_of
+from crm.hub import EVERYONE, NOBODY, Listener, audience_of, places_of
 from crm.models import Opportunity, User
 from tests import cast
+from tests.chatting import writes
 from tests.crm.deal_pages import signed_in, words
 
 
@@ -227,6 +228,16 @@ def test_the_audience_is_read_from_the_deal_and_nobody_hears_of_one_that_is_not_
     assert audience_of(Ref.of(deal)) == deal.team_id
     assert audience_of(Ref("crm.opportunity", 10**9)) is NOBODY
     assert audience_of(Ref("crm.company", 1)) is EVERYONE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_conversation_names_the_pages_of_its_deal_and_its_contact() -> None:
+    deal = cast.deal()
+    talk = writes("Hello")
+    assert places_of(Ref.of(talk)) == [f"crm.contact:{talk.contact_id}"]
+    cast.propose("conversation.link_deal", talk, by=cast.alice(), opportunity=deal.pk)
+    assert places_of(Ref.of(talk)) == [f"crm.opportunity:{deal.pk}", f"crm.contact:{talk.contact_id}"]
+    assert places_of(Ref.of(deal)) == places_of(Ref("crm.conversation", 10**9)) == []
     assert Opportunity.objects.count() == 1
 
 
