@@ -90,6 +90,7 @@ def test_a_colleague_s_change_is_told_with_the_version_and_who() -> None:
         "by": "Bob Borges",
         "kind": "person",
         "mine": False,
+        "places": [],
     }
 
 
