@@ -138,7 +138,7 @@ def _attempt(pairs: Sequence[Pair], settle: Settle | None) -> list[Outcome]:
     outcomes = records.keep([work for work, _ in judged], outcomes, now=now)
     ledger.write([work for work, _ in judged], outcomes)
     settling.close(proposals, outcomes, now=now)
-    needless.close(proposals, outcomes, now=now)
+    needless.close([work for work, _ in judged], outcomes, now=now)
     if settle:
         settle(list(zip(proposals, outcomes, strict=True)))
     _announce([work for work, _ in judged], outcomes)

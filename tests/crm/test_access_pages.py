@@ -102,8 +102,9 @@ def test_deciding_again_on_what_is_asked_for_now_settles_the_first_try() -> None
     record = Conflict.objects.waiting().get()
     assert f'name="settles" value="{record.pk}"' in page
     assert "For July" in page, "what the examiner typed is still there"
-    do(cast.administrator(), fresh(read), "decline", note="x", settles=record.pk + 1)
-    assert Conflict.objects.waiting().filter(pk=record.pk).exists(), "of somebody else's try nothing is settled"
+    do(cast.administrator(), fresh(read), "decline", note="x", settles=record.pk)
+    record.refresh_from_db()
+    assert record.resolution == "superseded", "of somebody else's try nothing is settled; it has become needless"
 
 
 def test_the_second_yes_of_the_same_examiner_closes_the_record_of_the_first() -> None:
@@ -126,6 +127,30 @@ def test_a_yes_from_the_fresh_page_leaves_no_earlier_try_waiting() -> None:
     assert fresh(read).state == "granted"
     assert (record.closed_at is not None, record.resolution) == (True, "superseded")
     assert record.closed_by.startswith(f"person:{cast.administrator().pk}:")
+
+
+@pytest.mark.parametrize("verb", ["decline", "withdraw"])
+def test_a_request_that_was_declined_or_withdrawn_leaves_no_yes_waiting(verb: str) -> None:
+    read = ask()
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), may_change=True)
+    do(cast.manager(), read, "grant", expires=day())
+    record = Conflict.objects.waiting().get()
+    by = cast.administrator() if verb == "decline" else cast.charlie()
+    do(by, fresh(read), verb, note="Not in July")
+    record.refresh_from_db()
+    assert fresh(read).state in ("declined", "withdrawn")
+    assert not Conflict.objects.waiting().exists()
+    assert record.resolution == "superseded"
+    assert record.closed_by.startswith(f"person:{by.pk}:")
+
+
+def test_a_change_of_the_asker_leaves_the_first_try_waiting() -> None:
+    """The state is the same: somebody has still to decide."""
+    read = ask()
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), may_change=True)
+    do(cast.manager(), read, "grant", expires=day())
+    cast.propose("access.edit", fresh(read), by=cast.charlie(), reason="Covers for Bob in August")
+    assert Conflict.objects.waiting().count() == 1
 
 
 def test_a_yes_to_what_has_passed_is_not_given_again_from_the_queue() -> None:

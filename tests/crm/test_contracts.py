@@ -191,6 +191,16 @@ def test_a_yes_is_to_the_document_that_was_shown() -> None:
     assert papers.again(shown).state == "offered"
 
 
+def test_a_contract_that_ends_leaves_no_word_to_a_former_document_waiting() -> None:
+    shown = papers.offered()
+    assert add_line(papers.again(shown), by=cast.bob()).written
+    late = papers.say("approve", shown)
+    assert Conflict.objects.waiting().get().pk == late.record
+    assert cast.propose("contract.cancel", papers.again(shown), by=cast.bob(), reason="No money").written
+    assert not Conflict.objects.waiting().exists()
+    assert Conflict.objects.get(pk=late.record).resolution == "superseded"
+
+
 def test_a_yes_stands_where_only_unrelated_fields_moved() -> None:
     shown = papers.offered()
     cast.propose("contract.edit", papers.again(shown), by=cast.bob(), tags=["cold"], note="Called them")
