@@ -92,6 +92,11 @@ class Conversation(VersionedModel):
         ]
         indexes = [
             models.Index(fields=["waiting_since", "id"], name="conversation_waiting"),
+            models.Index(
+                fields=["status", "-changed_at", "-id"],
+                condition=models.Q(waiting_since=None),
+                name="conversation_answered",
+            ),
             models.Index(fields=["owner_kind", "owner", "-last_inbound_at"], name="conversation_by_owner"),
             models.Index(fields=["contact", "-last_inbound_at"], name="conversation_of_contact"),
             models.Index(fields=["opportunity"], name="conversation_of_deal"),
