@@ -1,7 +1,7 @@
 """The hub: one Redis subscription per web process and loop, shared by all streams that it feeds.
 
-Guarantees that a stream hears only of subjects its viewer may see (the deal's team is looked up once per change, and
-the database connection given back at once), that a slow reader is cut off rather than remembered without end, and that
+Guarantees that a stream hears only of subjects its viewer may see (whose it is, is looked up once per change, and the
+database connection given back at once), that a slow reader is cut off rather than remembered without end, and that
 the subscription ends with the last stream. A hint only: whoever misses one asks again (`crm/views/live.py`).
 """
 
@@ -22,34 +22,49 @@ from django.db import DatabaseError, connections
 
 from conflicts.refs import Ref
 from crm import live, presence
-from crm.models import Conversation
+from crm.models import AccessRequest, Conversation, User
+from crm.models.user import Role
 
 logger = logging.getLogger(__name__)
 
 QUEUE = 100
 """Unread news of one stream; with more it is closed, and the browser comes back and asks what it missed."""
 
-EVERYONE = object()
-NOBODY = object()
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Who may hear of one subject; whoever sees everything always may, unless it is not there."""
+
+    everyone: bool = False
+    team: int | None = None
+    people: frozenset[int] = frozenset()
+    """Those beyond the team: to whom it was granted, or whom it concerns."""
+
+
+EVERYONE = Audience(everyone=True)
+NOBODY = Audience()
+"""Of what is not there nobody hears."""
 
 
 @dataclass(eq=False)
 class Listener:
     team: int | None
     sees_everything: bool
+    user: int | None = None
     watches: str = ""
     """The subject whose presence it shows."""
     only: str = ""
     """The one subject it hears of; empty for all."""
     queue: asyncio.Queue[dict[str, Any] | None] = field(default_factory=lambda: asyncio.Queue(QUEUE))
 
-    def hears(self, news: dict[str, Any], audience: Any) -> bool:
+    def hears(self, news: dict[str, Any], audience: Audience) -> bool:
         return (not self.only or news.get("subject", self.only) == self.only) and self.may_see(audience)
 
-    def may_see(self, audience: Any) -> bool:
+    def may_see(self, audience: Audience) -> bool:
         if audience is NOBODY:
             return False
-        return audience is EVERYONE or self.sees_everything or audience is None or audience == self.team
+        of_team = audience.team is not None and audience.team == self.team
+        return audience.everyone or self.sees_everything or of_team or self.user in audience.people
 
     def put(self, news: dict[str, Any] | None) -> None:
         try:
@@ -60,27 +75,46 @@ class Listener:
             self.queue.put_nowait(None)
 
 
-TEAMS = {
-    **dict.fromkeys(("crm.opportunity", "crm.ticket", "crm.contract", "crm.invoice"), "team_id"),
-    "crm.conversation": "opportunity__team_id",
+OWNED = {
+    **dict.fromkeys(("crm.opportunity", "crm.contract", "crm.invoice"), ("team_id", "company_id")),
+    "crm.conversation": ("opportunity__team_id", "opportunity__company_id"),
+    "crm.ticket": ("team_id", None),
 }
+"""Where a subject says whose it is: its team, and the company by which it can be granted."""
 
 
-def audience_of(ref: Ref) -> Any:
-    """The team whose deal it is (None: everybody's); companies and contacts are everyone's.
+def audience_of(ref: Ref) -> Audience:
+    """The team whose deal it is, and to whom that was granted; of companies and contacts everybody hears.
 
-    Of a request for access nobody is told: who may see it is no team.
+    Of a request for access: whoever may see it (`AccessQuerySet.visible_to`).
     """
-    if ref.label == "crm.accessrequest":
-        return NOBODY
-    team = TEAMS.get(ref.label)
-    if team is None:
-        return EVERYONE
     try:
-        found = list(ref.model._default_manager.filter(pk=ref.pk).values_list(team, flat=True))
-        return found[0] if found else NOBODY
+        if ref.label == "crm.accessrequest":
+            return _of_request(ref.pk)
+        if ref.label not in OWNED:
+            return EVERYONE
+        team_at, company_at = OWNED[ref.label]
+        names = [team_at, *([company_at] if company_at else [])]
+        found = ref.model._default_manager.filter(pk=ref.pk).values_list(*names).first()
+        if found is None:
+            return NOBODY
+        team, company = (*found, None)[:2]
+        if team is None:
+            return EVERYONE
+        granted = AccessRequest.objects.in_force().opening(team=team, company=company) if company_at else None
+        people = frozenset(granted.values_list("person", flat=True)) if granted is not None else frozenset()
+        return Audience(team=team, people=people)
     finally:
         connections.close_all()
+
+
+def _of_request(pk: int) -> Audience:
+    asked = AccessRequest.objects.filter(pk=pk).values_list("person", "person__team", "team").first()
+    if asked is None:
+        return NOBODY
+    person, *teams = asked
+    managers = User.objects.filter(role=Role.MANAGER, team__in=[team for team in teams if team])
+    return Audience(people=frozenset({person, *managers.values_list("pk", flat=True)}))
 
 
 def places_of(ref: Ref) -> list[str]:
@@ -153,7 +187,7 @@ class Hub:
             if listener.watches == subject:
                 listener.put({"kind": "here", "subject": subject})
 
-    def _tell(self, news: dict[str, Any], audience: Any) -> None:
+    def _tell(self, news: dict[str, Any], audience: Audience) -> None:
         for listener in self.listeners:
             if listener.hears(news, audience):
                 listener.put(news)

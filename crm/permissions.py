@@ -22,11 +22,15 @@ def permits_deal(by: Actor, deal: Opportunity | None) -> Sentence | None:
         return Sentence("not_active")
     if deal is None or user.sees_everything or deal.team_id is None or deal.team_id == user.team_id:
         return None
-    granted = AccessRequest.objects.of(user).about(deal)
-    if granted.filter(may_change=True).exists():
+    return _granted(user, deal, seen="granted_to_see", closed="other_team")
+
+
+def _granted(user: User, record: Any, *, seen: str, closed: str) -> Sentence | None:
+    """Of another team's: None with leave to change it; else what one says to who may see it, and to who may not."""
+    leave = AccessRequest.objects.of(user).about(record).values_list("may_change", flat=True)
+    if any(found := list(leave)):
         return None
-    code = "granted_to_see" if granted.exists() else "other_team"
-    return Sentence(code, {"team": str(deal.team)})
+    return Sentence(seen if found else closed, {"team": str(record.team)})
 
 
 def permits_ticket(by: Actor, ticket: Ticket | None) -> Sentence | None:
@@ -68,7 +72,7 @@ def may_export(user: User) -> bool:
 
 
 def permits_of_team(by: Actor, record: Any) -> Sentence | None:
-    """As with deals, for whatever else belongs to a team (`record.team`): contracts, invoices."""
+    """As with deals, for what goes with them (`record.team`, `record.company`): contracts, invoices."""
     if by.kind is not Kind.PERSON:
         return None
     user: User = by.account
@@ -76,7 +80,7 @@ def permits_of_team(by: Actor, record: Any) -> Sentence | None:
         return Sentence("not_active")
     if record is None or user.sees_everything or record.team_id is None or record.team_id == user.team_id:
         return None
-    return Sentence("other_team_record", {"team": str(record.team)})
+    return _granted(user, record, seen="granted_to_see_record", closed="other_team_record")
 
 
 def permits_conversation(by: Actor, conversation: Conversation | None) -> Sentence | None:

@@ -7,6 +7,9 @@ from conflicts import sentences
 sentences.register(
     {
         "other_team_record": _("This belongs to {team}. Nothing was written."),
+        "granted_to_see_record": _(
+            "You were given sight of what belongs to {team}, not leave to change it. Nothing was written."
+        ),
         "contract_draft_now": _("This contract has not been offered yet. Nothing was written."),
         "contract_offered_now": _("{who} offered this contract: it waits for an approval. Nothing was written."),
         "contract_approved_now": _("{who} has approved this contract. Nothing was written."),
@@ -79,7 +82,13 @@ sentences.register(
         "param.decision": _("decision"),
     },
     whole=(
-        *("other_team_record", "contract_draft_now", "contract_offered_now", "contract_approved_now"),
+        *(
+            "granted_to_see_record",
+            "other_team_record",
+            "contract_draft_now",
+            "contract_offered_now",
+            "contract_approved_now",
+        ),
         *("contract_signed_now", "contract_declined_now", "contract_cancelled_now", "agent_only_drafts"),
         *("agent_decides_no_contract", "only_people_approve", "too_many_lines", "line_gone", "line_removed"),
         *("line_changed", "document_changed", "document_unknown", "nothing_to_offer", "offer_ran_out"),

@@ -78,9 +78,12 @@ class AccessQuerySet(models.QuerySet["AccessRequest"]):
         )
 
     def about(self, deal: Any) -> "AccessQuerySet":
-        """Those that open this deal."""
-        team = models.Q(kind=AccessKind.TEAM, team__isnull=False, team=deal.team_id)
-        return self.filter(team | models.Q(kind=AccessKind.COMPANY, company__isnull=False, company=deal.company_id))
+        """Those that open this deal, or whatever else has a team and a company."""
+        return self.opening(team=deal.team_id, company=deal.company_id)
+
+    def opening(self, *, team: int | None, company: int | None) -> "AccessQuerySet":
+        of_team = models.Q(kind=AccessKind.TEAM, team__isnull=False, team=team)
+        return self.filter(of_team | models.Q(kind=AccessKind.COMPANY, company__isnull=False, company=company))
 
 
 @tracked

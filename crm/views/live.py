@@ -66,7 +66,7 @@ async def stream(request: HttpRequest) -> StreamingHttpResponse:
     ref = subject_of(request.GET.get("subject", ""))
     if ref:
         await sync_to_async(visible)(ref, user)
-    listener = Listener(team=user.team_id, sees_everything=user.sees_everything, watches=str(ref or ""))
+    listener = Listener(team=user.team_id, sees_everything=user.sees_everything, user=user.pk, watches=str(ref or ""))
     # The thread that answers this request keeps its connection until the stream ends, unless it is told otherwise.
     await sync_to_async(connections.close_all)()
     response = StreamingHttpResponse(

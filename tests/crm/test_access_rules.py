@@ -102,6 +102,30 @@ def test_leave_to_change_is_part_of_what_is_asked_for() -> None:
     assert changes(cast.charlie(), deal).result is Result.REFUSED
 
 
+@pytest.mark.parametrize("kind", ["team", "company"])
+def test_leave_to_change_is_for_the_contracts_and_invoices_of_those_deals_too(kind: str) -> None:
+    contract, invoice = papers.contract(), papers.invoice(contract=None)
+    about = {"team": cast.team().pk} if kind == "team" else {"team": None, "company": papers.company().pk}
+    examiner, charlie = cast.administrator(), cast.charlie()
+
+    def tried() -> list[Outcome]:
+        return [
+            cast.propose(action, type(one).objects.get(pk=one.pk), by=charlie, note="Called them")
+            for action, one in (("contract.edit", contract), ("invoice.edit", invoice))
+        ]
+
+    assert {told(one) for one in tried()} == {"This belongs to North. Nothing was written."}
+    sight = ask(kind=kind, **about)
+    assert grant(sight, by=examiner).written
+    seen = "You were given sight of what belongs to North, not leave to change it. Nothing was written."
+    assert {told(one) for one in tried()} == {seen}
+    leave = ask(kind=kind, may_change=True, **about)
+    assert grant(leave, by=examiner).written
+    assert all(one.written for one in tried())
+    assert cast.propose("access.revoke", fresh(leave), by=examiner, note="Bob is back").written
+    assert {told(one) for one in tried()} == {seen}
+
+
 def test_a_companys_deals_are_seen_and_no_others() -> None:
     about, other = cast.deal("About", company=company().pk), cast.deal("Other")
     request = ask(kind="company", team=None, company=company().pk)

@@ -12,9 +12,9 @@ from django.test import AsyncClient
 
 from conflicts.refs import Ref
 from crm import live, presence
-from crm.hub import EVERYONE, NOBODY, Listener, audience_of, places_of
-from crm.models import Opportunity, User
-from tests import cast
+from crm.hub import EVERYONE, NOBODY, Audience, Listener, audience_of, places_of
+from crm.models import AccessRequest, Opportunity, User
+from tests import cast, governed, papers
 from tests.chatting import writes
 from tests.crm.deal_pages import signed_in, words
 
@@ -211,24 +211,75 @@ def test_without_redis_nobody_is_shown_and_everything_else_works(monkeypatch: py
     assert "Amount saved." in words(saved)
 
 
-@pytest.mark.django_db
-def test_the_audience_of_a_change_is_the_team_of_the_deal() -> None:
-    deal = cast.deal()
-    mine, theirs = Listener(team=deal.team_id, sees_everything=False), Listener(team=-1, sees_everything=False)
-    everything = Listener(team=None, sees_everything=True)
-    audience = deal.team_id
-    assert [listener.may_see(audience) for listener in (mine, theirs, everything)] == [True, False, True]
-    assert [listener.may_see(None) for listener in (mine, theirs)] == [True, True]
-    assert [listener.may_see(EVERYONE) for listener in (mine, theirs)] == [True, True]
-    assert [listener.may_see(NOBODY) for listener in (mine, everything)] == [False, False]
+def test_of_a_change_the_team_hears_and_whoever_it_was_granted_to_and_nobody_of_what_is_gone() -> None:
+    mine, theirs = Listener(team=1, sees_everything=False, user=11), Listener(team=2, sees_everything=False, user=22)
+    granted, everything = Listener(team=2, sees_everything=False, user=33), Listener(team=None, sees_everything=True)
+    without = Listener(team=None, sees_everything=False)
+    everybody = (mine, theirs, granted, everything, without)
+
+    def hear(audience: Audience) -> list[bool]:
+        return [listener.may_see(audience) for listener in everybody]
+
+    assert hear(Audience(team=1, people=frozenset({33}))) == [True, False, True, True, False]
+    assert hear(Audience(people=frozenset({11}))) == [True, False, False, True, False]
+    assert hear(EVERYONE) == [True] * 5
+    assert hear(NOBODY) == [False] * 5
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_audience_is_read_from_the_deal_and_nobody_hears_of_one_that_is_not_there() -> None:
     deal = cast.deal()
-    assert audience_of(Ref.of(deal)) == deal.team_id
+    assert audience_of(Ref.of(deal)) == Audience(team=deal.team_id)
     assert audience_of(Ref("crm.opportunity", 10**9)) is NOBODY
+    assert audience_of(Ref("crm.accessrequest", 10**9)) is NOBODY
     assert audience_of(Ref("crm.company", 1)) is EVERYONE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whom_a_deal_was_granted_to_hears_of_it_and_of_its_papers_for_as_long_as_the_grant_lasts() -> None:
+    deal, charlie = cast.deal(company=papers.company().pk), cast.charlie()
+    contract = papers.contract(opportunity=deal.pk)
+    request = governed.ask()
+    governed.grant(request)
+    for subject in (deal, contract):
+        assert audience_of(Ref.of(subject)) == Audience(team=deal.team_id, people=frozenset({charlie.pk}))
+    assert audience_of(Ref.of(governed.ticket())) == Audience(team=deal.team_id), "a queue is granted to nobody"
+    request.refresh_from_db()
+    cast.propose("access.revoke", request, by=cast.manager(), note="Bob is back")
+    assert audience_of(Ref.of(deal)) == Audience(team=deal.team_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_request_for_access_hear_exactly_those_who_may_see_it() -> None:
+    manager, charlie = cast.manager(), cast.charlie()
+    everybody = [manager, charlie, cast.alice(), cast.bob(), cast.administrator()]
+    request = governed.ask()
+    audience = audience_of(Ref.of(request))
+    heard = [
+        Listener(team=one.team_id, sees_everything=one.sees_everything, user=one.pk).may_see(audience)
+        for one in everybody
+    ]
+    assert heard == [AccessRequest.objects.visible_to(one).filter(pk=request.pk).exists() for one in everybody]
+    assert heard == [True, True, False, False, True]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_examiner_s_open_page_is_told_when_the_asker_says_more() -> None:
+    request, manager, charlie = governed.ask(), cast.manager(), cast.charlie()
+
+    async def work() -> dict[str, Any]:
+        heard = events(await stream(manager, f"crm.accessrequest:{request.pk}"))
+        while (await anext(heard))[0] != "ready":
+            pass
+        await aside(cast.propose, "access.edit", request, by=charlie, may_change=True)
+        while True:
+            name, data = await anext(heard)
+            if name == "changed":
+                await heard.aclose()
+                return data
+
+    told = run(work)
+    assert (told["subject"], told["version"], told["by"]) == (f"crm.accessrequest:{request.pk}", 2, "Charlie Castro")
 
 
 @pytest.mark.django_db(transaction=True)
