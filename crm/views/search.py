@@ -1,4 +1,5 @@
-"""Search: deals, companies and contacts by name, visible ones only; three short queries, with or without the palette.
+"""Search: deals, companies, contacts, contracts, invoices and tickets by name, visible ones only; a short query each,
+with or without the palette.
 
 Names are compared by their key (crm/naming.py), so accents, case and spaces do not matter; deals, which have no key, by
 their own text. What begins with the words comes first. A partial in the palette, a page without JavaScript.
@@ -12,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
 from crm import naming
-from crm.models import Company, Contact, Opportunity
+from crm.models import Company, Contact, Contract, Invoice, Opportunity, Ticket, User
 
 AT_MOST = 6
 LONGEST = 100
@@ -28,7 +29,8 @@ def search(request: HttpRequest) -> HttpResponse:
 
 def find(request: HttpRequest, text: str) -> dict[str, list[Any]]:
     key = naming.key(text)
-    deals = Opportunity.objects.visible_to(request.user).select_related("company")  # type: ignore[arg-type]
+    user: User = request.user  # type: ignore[assignment]
+    deals = Opportunity.objects.visible_to(user).select_related("company")
     of_company = Q(company__name_key__startswith=key) if key else Q()
     return {
         "deals": list(
@@ -38,7 +40,15 @@ def find(request: HttpRequest, text: str) -> dict[str, list[Any]]:
         ),
         "companies": _by_key(Company.objects.all(), key),
         "contacts": _by_key(Contact.objects.select_related("company"), key),
+        "contracts": _by_key(Contract.objects.visible_to(user).select_related("company"), key),
+        "invoices": _by_key(Invoice.objects.visible_to(user).select_related("company"), key),
+        "tickets": _by_name(Ticket.objects.visible_to(user).select_related("company"), text),
     }
+
+
+def _by_name(rows: QuerySet[Any], text: str) -> list[Any]:
+    found = _begins_first(rows.filter(name__icontains=text), Q(name__istartswith=text))
+    return list(found.order_by("rank", "-changed_at", "-pk")[:AT_MOST])
 
 
 def _by_key(rows: QuerySet[Any], key: str) -> list[Any]:
