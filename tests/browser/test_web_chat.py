@@ -9,11 +9,11 @@ from playwright.sync_api import Page, expect
 from agents.models import Turn, TurnState
 from config.embedded.processes import until
 from conflicts import partitions
-from crm.models import Conversation, Message
+from crm.models import ChannelAccount, Conversation, Message
 from crm.models.conversation import Direction
 from tests import cast
 from tests.browser.conftest import wait_live
-from tests.chatting import account
+from tests.chatting import account, deliver
 from tests.processes.workers import Worker
 
 Visit = Callable[..., Page]
@@ -95,6 +95,33 @@ def test_a_line_written_while_the_connection_is_cut_is_kept_and_sent_once(visit:
     customer.unroute("**/say/")
     expect(customer.locator("#lines li small")).to_have_count(0)
     assert sorted(Message.objects.values_list("text", flat=True)) == ["before", "in the tunnel"]
+
+
+def test_a_customer_sees_that_a_person_will_answer_and_when_the_chat_is_closed(visit: Visit) -> None:
+    shop = account()
+    customer = visit(None, "/chat/shop/")
+    types(customer, "I want to talk to a person")
+    expect(customer.locator("#state")).to_have_text("A colleague has your message and will answer you here.")
+    assert ours(customer) == []
+
+    talk = Conversation.objects.get()
+    cast.propose("conversation.send", talk, by=cast.alice(), text="Alice here.", seen=1)
+    deliver()
+    expect(customer.locator("#lines li[data-from=us]")).to_have_count(1)
+    expect(customer.locator("#state")).to_be_hidden()
+
+    cast.propose("channel.edit", shop, by=cast.manager(), active=False)
+    expect(customer.locator("#error")).to_have_text("This chat is closed.")
+    types(customer, "hello?")
+    expect(customer.locator("#lines li").last).to_contain_text("not sent")
+    cast.propose("channel.edit", ChannelAccount.objects.get(pk=shop.pk), by=cast.manager(), active=True)
+    customer.get_by_role("button", name="Send again").click()
+    expect(customer.locator("#lines li small")).to_have_count(0)
+    expect(customer.locator("#error")).to_be_hidden()
+    assert sorted(Message.objects.filter(direction=Direction.IN).values_list("text", flat=True)) == [
+        "I want to talk to a person",
+        "hello?",
+    ]
 
 
 def test_the_conversation_is_still_there_when_the_customer_comes_back(visit: Visit) -> None:
