@@ -105,15 +105,7 @@
     select(words ? ways()[0] : null);
   };
   document.addEventListener("toggle", (event) => {
-    if (event.target !== palette()) return;
-    if (event.newState === "open") {
-      $$("#palette [data-press]").forEach((way) => {
-        way.hidden = !"z?".includes(way.dataset.press) && !shown($(`[data-key="${way.dataset.press}"]:not([data-press])`));
-      });
-      filter();
-      $("#palette-q").focus();
-      $("#palette-q").select();
-    } else if (before?.isConnected) before.focus();
+    if (event.target === palette() && event.newState === "closed" && before?.isConnected) before.focus();
   }, true);
   document.addEventListener("input", (event) => { if (event.target.id === "palette-q") filter(); });
   document.addEventListener("htmx:afterSwap", (event) => { if (event.target.id === "found") select(ways()[0]); });
@@ -131,10 +123,23 @@
     }
   });
 
+  // At once, not when "toggle" comes: by then somebody has typed on, and to select would have the next key wipe that out.
   const openPalette = () => {
+    if (!palette() || palette().matches(":popover-open")) return;
     before = document.activeElement;
-    palette()?.showPopover();
+    palette().showPopover();
+    $$("#palette [data-press]").forEach((way) => {
+      way.hidden = !"z?".includes(way.dataset.press) && !shown($(`[data-key="${way.dataset.press}"]:not([data-press])`));
+    });
+    filter();
+    $("#palette-q").focus();
+    $("#palette-q").select();
   };
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest?.('[popovertarget="palette"]')) return;
+    event.preventDefault();
+    openPalette();
+  });
 
   // ---- keys
 

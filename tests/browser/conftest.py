@@ -17,9 +17,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from config.embedded.processes import until
 from crm import live
 from crm.models import User
 
@@ -115,7 +117,18 @@ def visit(chromium: Browser, site: str, transactional_db: None, said: list[str])
     yield open_page
     for context in contexts:
         context.close()
+    assert until(_nothing_at_work, seconds=30), "The server still works for a page that is gone."
     assert not said, said
+
+
+def _nothing_at_work() -> bool:
+    """The server answers to its end also those who have left; its rows are emptied after that, not under it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle')"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def listen(page: Page, said: list[str]) -> None:

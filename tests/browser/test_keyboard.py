@@ -39,6 +39,20 @@ def test_the_palette_goes_to_pages_by_name_and_escape_brings_the_focus_back(visi
     page.wait_for_url("**/board/")
 
 
+def test_what_is_typed_while_the_palette_opens_is_kept(visit: Visit) -> None:
+    """The browser tells that it is open a moment after it is: whoever types fast has begun by then."""
+    page = visit(cast.alice(), "/preferences/")
+    page.evaluate(
+        """() => {
+            const press = (key, options) => document.dispatchEvent(new KeyboardEvent("keydown", {key, ...options}));
+            press("k", {ctrlKey: true, bubbles: true});
+            document.execCommand("insertText", false, "bo");
+        }"""
+    )
+    page.keyboard.type("ard")
+    assert page.input_value("#palette-q") == "board"
+
+
 def test_keys_rest_while_one_is_typing(visit: Visit) -> None:
     deal = cast.deal()
     page = visit(cast.alice(), f"/deals/{deal.pk}/")
