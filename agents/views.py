@@ -181,7 +181,9 @@ def _card(request: HttpRequest, one: Recommendation, *, typed: Mapping[str, Any]
 
 
 def _told(request: HttpRequest, told: Told) -> HttpResponse:
-    """The card as it is after the press, and what came of it."""
+    """The card as it is after the press, and what came of it: in the card, and where the page renews its cards by
+    itself at that very moment (the deal's), in a note that stays.
+    """
     if not _by_htmx(request):
         messages.info(request, str(told.sentence))
         return redirect(_back(request, told.recommendation))
@@ -190,7 +192,11 @@ def _told(request: HttpRequest, told: Told) -> HttpResponse:
     card.told, card.again = str(told.sentence), not told.done
     if told.fresh is not None:
         card.fresh = _card(request, _visible(request, told.fresh.pk))
-    return _show(request, card, status=200 if told.done else 409)
+    part = card.partial
+    if part == "card":
+        messages.info(request, card.told)
+        part = "card_told"
+    return _show(request, card, status=200 if told.done else 409, part=part)
 
 
 def _back(request: HttpRequest, one: Recommendation) -> str:
@@ -200,8 +206,10 @@ def _back(request: HttpRequest, one: Recommendation) -> str:
     return resolve_url("deal", one.opportunity_id)
 
 
-def _show(request: HttpRequest, card: Card, *, editing: bool = False, status: int = 200) -> HttpResponse:
+def _show(
+    request: HttpRequest, card: Card, *, editing: bool = False, status: int = 200, part: str = ""
+) -> HttpResponse:
     """The card alone for htmx, else on a page of its own."""
     context = {"card": card, "editing": editing and card.can_edit}
-    template = f"agents/card.html#{card.partial}" if _by_htmx(request) else "agents/suggestion.html"
+    template = f"agents/card.html#{part or card.partial}" if _by_htmx(request) else "agents/suggestion.html"
     return TemplateResponse(request, template, context, status=status)

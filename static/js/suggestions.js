@@ -24,6 +24,8 @@
   };
   const renew = async (card) => {
     if (card.dataset.flying !== undefined || $("[data-flying]", card)) return; // its own answer comes
+    // Decided: there is nothing to press, and what came of the press is still to be read.
+    if (card.dataset.state !== "proposed" && $("[data-told]", card)) return;
     if (busy(card)) return stop(card);
     const ticked = $("input[name=pick]", card)?.checked;
     const answer = await fetch(card.dataset.url, { headers: { "HX-Request": "true" } }).catch(() => null);

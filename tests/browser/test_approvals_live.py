@@ -43,6 +43,22 @@ def test_a_card_that_is_overtaken_on_an_open_screen_cannot_be_pressed_and_says_w
     expect(page.locator(f"#suggestion-{other.pk} form[action$='/approve/']")).to_have_count(1)
 
 
+def test_what_moved_without_mattering_is_still_to_be_read_after_the_page_has_renewed_itself(visit: Visit) -> None:
+    one = suggested()
+    page = visit(cast.alice(), f"/deals/{one.opportunity_id}/")
+    wait_live(page)
+    deal = Opportunity.objects.get(pk=one.opportunity_id)
+    assert cast.propose("opportunity.edit", deal, by=cast.bob(), decision="Board in May").written
+    card = page.locator(f"#suggestion-{one.pk}")
+    expect(card.locator(".verdict")).to_contain_text("It does not rest on that.")
+
+    card.locator("form[action$='/approve/'] button").click()
+
+    expect(card).to_have_count(0)  # done: the deal's page has taken it away
+    expect(page.locator("#toasts")).to_contain_text("Bob Borges had changed decision; it did not rest on that.")
+    expect(page.locator("#task-list")).to_contain_text("Call Rui Amaro")
+
+
 def test_what_is_typed_in_a_card_stays_when_it_is_overtaken_and_its_yes_is_taken_away(visit: Visit) -> None:
     one = suggested()
     page = visit(cast.alice(), "/suggestions/")
