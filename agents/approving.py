@@ -6,7 +6,7 @@ Next in the flow: `agents/execution.py`.
 """
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 
@@ -16,6 +16,7 @@ from agents.models import Approval, ApprovalState, Recommendation
 from agents.states import State, move
 from conflicts import actors, proposals
 from conflicts.actors import Actor
+from conflicts.clock import ClockTimestamp
 from conflicts.sentences import Sentence
 from crm.models import User
 
@@ -74,6 +75,12 @@ def use(one: Recommendation, *, now: dt.datetime) -> bool:
 def void(one: Recommendation, *, now: dt.datetime, why: Sentence | None) -> None:
     """Nothing may be done by this yes any more."""
     _settle(one, ApprovalState.VOID, now=now, why=why.as_json() if why else {})
+
+
+def void_those_of(recommendations: Sequence[int], *, why: Sentence) -> None:
+    """Of suggestions that are closed in this transaction, their rows locked by it: every yes not used yet is void."""
+    given = Approval.objects.filter(recommendation__in=recommendations, state=ApprovalState.GIVEN)
+    given.update(state=ApprovalState.VOID, settled_at=ClockTimestamp(), why=why.as_json())
 
 
 def _settle(one: Recommendation, to: ApprovalState, *, now: dt.datetime, **values: object) -> int:

@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from agents import replies
-from agents.models import Recommendation, Turn, TurnState
+from agents import execution, replies, turns
+from agents.models import ApprovalState, Recommendation, Turn, TurnState
 from agents.replies import End
 from agents.responders.port import Answer, Prompt
 from agents.states import State
@@ -14,10 +14,10 @@ from conflicts import actors
 from conflicts.models import Conflict, Delivery, OutboxMessage
 from conflicts.models.lease import Lease, LeaseEvent, LeaseEventKind, Renewal
 from crm import timers
-from crm.models import Conversation, Message, ReplyTimer
+from crm.models import Conversation, Message, ReplyTimer, Task
 from crm.models.conversation import Direction, Owner
 from tests import cast
-from tests.agents.suggested import suggestion
+from tests.agents.suggested import NOW, said_yes, suggestion
 from tests.chatting import Says, account, deliver, due_in, writes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,6 +56,45 @@ def test_the_window_is_quiet_time_from_the_last_line_with_a_cap_from_the_first()
     assert first is not None
     assert dt.timedelta(seconds=2) < first <= dt.timedelta(seconds=4)
     assert replies.take_turn(talk.pk, responder=Says()) is End.NOT_DUE
+
+
+def test_who_goes_on_typing_is_answered_at_the_cap_counted_from_the_first_line() -> None:
+    shop = account(quiet_seconds=600, cap_seconds=400)
+    writes("one", to=shop)
+    talk = writes("two", to=shop)
+    assert talk.waiting_since is not None
+    assert talk.last_inbound_at is not None
+    assert talk.waiting_since < talk.last_inbound_at
+    assert ReplyTimer.objects.get().due_at == talk.waiting_since + dt.timedelta(seconds=400)
+
+
+def test_so_many_lines_are_answered_at_once() -> None:
+    shop = account(quiet_seconds=300, cap_seconds=600, flush_at=3)
+    writes("one", to=shop)
+    talk = writes("two", to=shop)
+    assert replies.take_turn(talk.pk, responder=Says()) is End.NOT_DUE
+    writes("three", to=shop)
+    model = Says("To all three.")
+    assert replies.take_turn(talk.pk, responder=model) is End.QUEUED
+    assert len(model.prompts[0].pending) == 3
+
+
+def test_a_due_timer_is_found_though_every_hint_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    rung: list[int] = []
+    monkeypatch.setattr(turns, "ring", lambda conversation, *, after=0.0: rung.append(conversation))
+    talk = writes("hello")
+    assert rung == [talk.pk], "the hint, which nobody hears"
+    assert turns.look_round() == 1
+    assert rung == [talk.pk, talk.pk]
+    assert turns.look_round() == 0, "each is told once in a while"
+
+    def while_somebody_is_at_it(prompt: Prompt) -> str:
+        ReplyTimer.objects.update(rung_at=None)
+        assert turns.look_round() == 0
+        return "Here."
+
+    replies.take_turn(talk.pk, responder=Says(while_somebody_is_at_it))
+    assert turns.look_round() == 0, "nothing is due any more"
 
 
 def test_a_message_during_the_generation_drops_the_draft_and_one_answer_to_everything_follows() -> None:
@@ -241,6 +280,27 @@ def test_taking_over_closes_the_open_follow_up_of_the_deal_in_the_same_transacti
     assert one.state == State.SUPERSEDED
     assert one.overtaker is not None
     assert one.overtaker.same_as(actors.person(cast.alice()))
+
+
+def test_taking_over_voids_an_approval_that_is_not_used_yet() -> None:
+    one = suggestion()
+    given = said_yes(one, by=cast.bob())
+    talk = writes("hello")
+    cast.propose("conversation.link_deal", talk, by=cast.alice(), opportunity=one.opportunity_id)
+    talk.refresh_from_db()
+
+    cast.propose("conversation.note", talk, by=cast.alice(), text="a note takes nothing over")
+    given.refresh_from_db()
+    assert given.state == ApprovalState.GIVEN
+    talk.refresh_from_db()
+    send(talk)
+
+    given.refresh_from_db()
+    assert (given.state, given.void_because and given.void_because.code) == ("void", "suggestion.taken_over")
+    one.refresh_from_db()
+    assert one.state == State.SUPERSEDED
+    execution.carry_out(one, now=NOW)
+    assert not Task.objects.exists()
 
 
 def test_giving_back_arms_the_timer_for_what_is_unanswered() -> None:
