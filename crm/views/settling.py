@@ -97,8 +97,13 @@ class Clash:
     @cached_property
     def people(self) -> list[Actor]:
         """Who changed it meanwhile, each once, the last first; against a file, whoever changed what it speaks of."""
-        told = [c for c in self.moved if not self.file or c["aspect"] in self._differences]
-        return list(dict.fromkeys(Actor.parse(c["by"]) for c in reversed(told or self.moved)))
+        return list(dict.fromkeys(Actor.parse(c["by"]) for c in reversed(self._against)))
+
+    @cached_property
+    def _against(self) -> list[dict[str, Any]]:
+        """A person is told all that moved while they typed; of a file counts only what it speaks against."""
+        told = [c for c in self.moved if c["aspect"] in self._differences] if self.file else []
+        return told or self.moved
 
     @property
     def by(self) -> Actor | None:
@@ -113,11 +118,11 @@ class Clash:
 
     @property
     def saves(self) -> int:
-        return len({c["version"] for c in self.moved})
+        return len({c["version"] for c in self._against})
 
     @property
     def at(self) -> dt.datetime | None:
-        return dt.datetime.fromisoformat(self.moved[-1]["at"]) if self.moved else None
+        return dt.datetime.fromisoformat(self._against[-1]["at"]) if self._against else None
 
     @property
     def again(self) -> bool:
@@ -164,7 +169,7 @@ class Clash:
             base=self.shower.text(name, d["base"]),
             mine=self.shower.text(name, d["proposed"]),
             theirs=self.shower.text(name, d["current"]),
-            whose=_whose(self.viewer, by),
+            whose=_whose(self.viewer, by, from_file=self.file is not None),
             at=dt.datetime.fromisoformat(last["at"]) if last else None,
             picked=posted.get(f"pick-{name}", "theirs"),
             other=other,
@@ -345,9 +350,9 @@ def names_of(outcome: Outcome, *, viewer: Any) -> str:
     return ", ".join(_("%(what)s (%(who)s)") % {"what": what, "who": who} for what, who in told.items())
 
 
-def _whose(viewer: User, by: Actor | None) -> str:
+def _whose(viewer: User, by: Actor | None, *, from_file: bool) -> str:
     if by is None:
         return _("In force")
     if by.is_person and by.key == str(viewer.pk):
-        return _("Yours from another window, in force")
+        return _("Yours, in force") if from_file else _("Yours from another window, in force")
     return _("%(who)s’s, in force") % {"who": name_for(viewer, by, short=True)}
