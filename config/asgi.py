@@ -1,4 +1,8 @@
-"""The web server's door. Granian calls `application`; next in the flow: `config/urls.py`."""
+"""The web server's door. Granian calls `application`; next in the flow: `config/urls.py`.
+
+Guarantees that it does not open where a guarantee of the kernel is not in place (conflicts/checks.py), whoever starts
+it.
+"""
 
 import os
 
@@ -9,6 +13,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("VIGENTE_DATABASE_POOL", "16")
 django = get_asgi_application()
 
-from config.bodies import limited  # noqa: E402 - it needs the apps
+from config.bodies import limited  # noqa: E402 - they need the apps
+from conflicts.checks import refuse_to_start  # noqa: E402
 
+refuse_to_start()
 application = limited(django)

@@ -13,7 +13,9 @@ from kombu import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+import django
 from django.conf import settings  # asks for the variable above
+from django.core.management.base import SystemCheckError
 from django.db import close_old_connections, connections
 
 from config import embedded
@@ -91,6 +93,18 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks(["agents", "crm", "conflicts"])
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def refuse_to_start(**signal: Any) -> None:
+    """Where a guarantee of the kernel is not in place; an exit, since Celery goes on past any other exception here."""
+    django.setup()
+    from conflicts import checks  # it needs the apps
+
+    try:
+        checks.refuse_to_start()
+    except SystemCheckError as broken:
+        raise SystemExit(str(broken)) from None
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]

@@ -10,13 +10,22 @@ from typing import Any
 from celery import current_app
 from django.apps import apps
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.exceptions import FieldDoesNotExist
+from django.core.management.base import SystemCheckError
 from django.db import connections, models
 from django.db.migrations.executor import MigrationExecutor
 
 from conflicts import guard, heartbeat, history, jobs, leases, limits, tasks
 from conflicts.models.versioned import ChildModel, VersionedModel
+
+
+def refuse_to_start() -> None:
+    """For what serves without a command of Django's, which would ask: the web server (config/asgi.py) and the workers
+    (config/celery.py; Celery looks at the checks and goes on). Raises SystemCheckError.
+    """
+    if found := [message for message in run_checks(tags=[Tags.models]) if message.is_serious()]:
+        raise SystemCheckError("\n".join(str(message) for message in found))
 
 
 def guarded_models() -> list[type[models.Model]]:

@@ -1,10 +1,15 @@
 """What a policy declares has effect in the gate, and one that names what is not there stops the start."""
 
+import runpy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.management.base import SystemCheckError
 
+from config import celery
 from conflicts import actions, checks, gate
 from conflicts.exceptions import DerivedWrite
 from conflicts.models import Conflict
@@ -24,6 +29,14 @@ def codes() -> set[str | None]:
 
 def declare(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     monkeypatch.setattr(Opportunity, "policy", replace(Opportunity.policy, **changes))
+
+
+def web_server() -> object:
+    return runpy.run_path(str(settings.BASE_DIR / "config" / "asgi.py"))["application"]
+
+
+def worker() -> None:
+    celery.refuse_to_start()
 
 
 class TestTheStart:
@@ -48,6 +61,16 @@ class TestTheStart:
     ) -> None:
         declare(monkeypatch, **changes)
         assert codes() == {code}
+
+    @pytest.mark.parametrize("opens", [web_server, worker])
+    def test_neither_the_web_server_nor_a_worker_opens_with_it(
+        self, opens: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("VIGENTE_DATABASE_POOL", "0")
+        opens()
+        declare(monkeypatch, voids_approval=frozenset({"colour"}))
+        with pytest.raises((SystemCheckError, SystemExit), match="unknown field 'colour'"):
+            opens()
 
     def test_an_aspect_of_a_child_is_a_name_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
         declare(monkeypatch, voids_approval=frozenset({"tasks", "activities"}))
