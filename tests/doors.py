@@ -341,6 +341,7 @@ OTHERS: dict[str, str] = {
     "saved_view_delete": "the person's own view of a list",
     "chat_say": "a visitor's line under their own token, each line once: tried in tests/crm/test_webchat.py",
     "chat_typing": "who is typing, in Redis",
+    "conversation_typing": "who is typing, in Redis",
     "whatsapp_webhook": "what a provider tells: signed, each message once (tests/channels)",
     "twilio_webhook": "what a provider tells: signed, each message once (tests/channels)",
     "twilio_status": "what became of a message, forward only: signed (tests/channels)",
@@ -484,6 +485,7 @@ DEEDS: dict[str, Deed] = {
 
 COMMANDS: dict[str, str] = {
     "import_csv": "through commit_many: tried below",
+    "export_csv": "writes a file and no record",
     "receive_email": "what a mail server hands over, each mail once: tried in tests/crm/test_mail.py",
     "sweep": "through commit_many: tried below",
     "prune": "no subject: old ledger entries, ended jobs and their leases, events",

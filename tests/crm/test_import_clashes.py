@@ -4,7 +4,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from conflicts.models import Conflict
@@ -213,3 +213,73 @@ def test_the_page_takes_the_same_few_queries_however_many_wait(
         page = bob.get("/imports/")
     assert "12 lines wait for a choice" in words(page)
     assert Opportunity.objects.count() == 0
+
+
+# --- there and back again ---------------------------------------------------------------------------------------------
+
+
+def exported(tmp_path: Path, kind: str) -> Path:
+    path = tmp_path / f"{kind}.csv"
+    call_command("export_csv", str(path), kind=kind, stdout=StringIO())
+    return path
+
+
+def test_what_was_exported_comes_back_as_it_is_and_changes_nothing_whatever_people_did_meanwhile(
+    tmp_path: Path,
+) -> None:
+    cast.pipeline()
+    parent = cast.propose(
+        "company.create", by=cast.alice(), name="Acme Group", tags=["one, and half of it"], note="=1+1"
+    )
+    cast.propose(
+        "company.create", by=cast.alice(), name="Acme Labs", sector="Food", employees=10, revenue="1234.50",
+        currency="USD", parent=parent.subject.pk, owner=cast.bob().pk, tags=["a", "b"], note="First\nsecond",
+    )  # fmt: skip
+    cast.contact(company=company().pk, job_title="Buyer", addresses=[{"kind": "email", "value": "rui@example.com"}])
+    cast.deal("Sensors", external_id="A1", amount="100", company=company().pk, decision="Rui, in May")
+    cast.deal("Lost one", external_id="A2", stage=cast.stage("Lost").pk, lost_reason="Price")
+    cast.deal("Without a number")
+    files = {kind: exported(tmp_path, kind) for kind in ("companies", "contacts", "opportunities")}
+    assert len(files["opportunities"].read_text().splitlines()) == 3
+    for kind, path in files.items():
+        rows = len(path.read_text().replace("First\nsecond", "").splitlines()) - 1
+        assert fates(bring(path, kind)) == (0, 0, rows, 0), reasons(bring(path, kind))
+
+    cast.propose("company.edit", company(), by=cast.bob(), sector="Cheese", tags=["b", "c"])
+    cast.propose("contact.edit", Contact.objects.get(), by=cast.bob(), job_title="Director")
+    deal = Opportunity.objects.get(external_id="A1")
+    cast.propose("opportunity.move", deal, by=cast.bob(), stage=cast.stage("Proposal").pk)
+    for kind, path in files.items():
+        report = bring(path, kind)
+        assert (report.created, report.changed, report.refused) == (0, 0, 0)
+    assert (company().sector, company().tags) == ("Cheese", ["b", "c"])
+    assert Contact.objects.get().job_title == "Director"
+    assert Opportunity.objects.get(external_id="A1").stage.name == "Proposal"
+    assert not Conflict.objects.waiting().exists()
+
+
+def test_of_what_was_exported_and_changed_in_the_file_only_the_changes_count(tmp_path: Path) -> None:
+    cast.propose("company.create", by=cast.alice(), name="Acme Labs", sector="Food", employees=10)
+    path = exported(tmp_path, "companies")
+    path.write_text(path.read_text().replace(",Food,", ",Wine,").replace(",10,", ",12,"))
+    cast.propose("company.edit", company(), by=cast.bob(), sector="Cheese", location="Recife")
+    [left] = bring(path, "companies").to_settle
+    assert left.column == "sector"
+    now = company()
+    assert (now.sector, now.employees, now.location) == ("Cheese", 12, "Recife")
+
+
+def test_on_standard_output_it_is_the_file_alone() -> None:
+    cast.propose("company.create", by=cast.alice(), name="Acme Labs", sector="Food")
+    out = StringIO()
+    call_command("export_csv", "-", kind="companies", stdout=out)
+    head, row = out.getvalue().splitlines()
+    assert head.startswith("name,sector,")
+    assert head.endswith(",version")
+    assert row.startswith("Acme Labs,Food,")
+    assert row.endswith(",1")
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("export_csv", str(tmp_path), kind="products")

@@ -21,7 +21,10 @@ from crm.imports.report import Report
 HELP = """\
 Import a CSV file. Each row goes through the gate; a bad row is named with line, column and reason, and never stops
 the others. The same file once more changes nothing. What people have changed since the last import is theirs: a file
-that says nothing new leaves it alone, one that does is refused there, and a person chooses in the review queue.
+that says nothing new leaves it alone; where both have changed a field, nothing is written over: the report names the
+page on which a person chooses, and all that waits stands under From imports (/imports/) and in the review queue.
+A column "version" says from which version of its record a row was made (export_csv writes it): then what the row says
+otherwise than that version is what it means, and nothing else.
 
 Columns are found by name, in English or Portuguese, whatever their case, spaces, accents and underscores; others are
 named by a mapping file (JSON or TOML), header to field:  {"deal_stage": "stage", "remarks": null}
