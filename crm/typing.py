@@ -38,6 +38,14 @@ def mark(conversation: int, *, who: str) -> None:
         logger.info("Typing is not shown: %s", error)
 
 
+def stop(conversation: int, *, who: str) -> None:
+    """What was being written is said now."""
+    try:
+        live.client().hdel(_key(conversation), who)
+    except redis.RedisError as error:
+        logger.info("Typing is not shown: %s", error)
+
+
 def others(conversation: int, *, without: str) -> list[str]:
     """Who else is writing there."""
     try:

@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern] = [
     path("inbox/<int:pk>/", inbox.conversation, name="conversation"),
     path("inbox/<int:pk>/parts/", inbox.parts, name="conversation_parts"),
     path("inbox/<int:pk>/send/", inbox_acts.send, name="conversation_send"),
+    path("inbox/<int:pk>/typing/", inbox_acts.types, name="conversation_typing"),
     path("inbox/<int:pk>/note/", inbox_acts.note, name="conversation_note"),
     path("inbox/<int:pk>/take-over/", inbox_acts.take_over, name="conversation_take_over"),
     path("inbox/<int:pk>/give-back/", inbox_acts.give_back, name="conversation_give_back"),

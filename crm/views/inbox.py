@@ -22,7 +22,7 @@ from django.views.decorators.http import require_safe
 from conflicts import actors
 from conflicts.refs import Ref
 from conflicts.sentences import Sentence
-from crm import contacting, inbox, presence, templating
+from crm import contacting, inbox, presence, templating, typing
 from crm.models import Conversation, Message, MessageTemplate, Opportunity, User
 from crm.models.channel_account import Medium
 from crm.models.contact import Channel
@@ -178,6 +178,7 @@ def opened(
         "deals": deals_for(talk, user),
         "people": people_for(talk),
         "here": presence.others(Ref.of(talk), user=user),
+        "types": typing.CUSTOMER in typing.others(talk.pk, without=str(user.pk)),
         "agreed": agreed(shown),
         "query": inbox.Filters.read(request.GET).query,
     }

@@ -18,8 +18,10 @@ from conflicts.decisions import Wish
 from conflicts.models import Conflict, DecisionKind, Why
 from conflicts.outcomes import Outcome, Result
 from conflicts.refs import Ref
+from crm import typing
 from crm.models import Conversation, Message, MessageTemplate
 from crm.models.conversation import Direction
+from crm.permissions import permits_conversation
 from crm.views.inbox import (
     Composer,
     answered,
@@ -56,6 +58,7 @@ def send(request: Request, pk: int) -> HttpResponse:
         request, action="conversation.send", params=params, subject=talk, settles=_own_record(request, talk)
     )
     if submission.done:
+        typing.stop(pk, who=str(request.user.pk))
         return answered(request, pk)
     composer = Composer(
         version=request.POST.get("version", ""), seen=seen, said=said, text=text, template=template, kept=True
@@ -64,6 +67,15 @@ def send(request: Request, pk: int) -> HttpResponse:
         composer.fault = " ".join(line for lines in submission.errors.values() for line in lines)
         return _back(request, pk, composer, status=422)
     return _not_sent(request, pk, composer, submission.outcome.settled)
+
+
+@require_POST
+def types(request: Request, pk: int) -> HttpResponse:
+    """A sign that the person is writing to the customer, who sees it on the web chat."""
+    talk = find(request, pk)
+    if permits_conversation(actors.person(request.user), talk) is None:
+        typing.mark(talk.pk, who=str(request.user.pk))
+    return HttpResponse(status=204)
 
 
 def _not_sent(request: Request, pk: int, composer: Composer, outcome: Outcome) -> HttpResponse:

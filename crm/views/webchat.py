@@ -188,6 +188,8 @@ def say(request: HttpRequest, slug: str) -> HttpResponse:
             )
         ],
     )
+    if taken.conversation is not None:
+        typing.stop(taken.conversation, who=typing.CUSTOMER)
     if plain:
         return _page(request, visit)
     return JsonResponse({"how": taken.how.value}, status=201 if taken.how is accepting.Took.STORED else 200)

@@ -110,6 +110,15 @@
 
   // ---- the form
 
+  let signed = 0;
+  document.addEventListener("input", (event) => {
+    const to = shown()?.dataset.typing;
+    if (event.target.id !== "say" || !event.target.value || !to || Date.now() - signed < 3000) return;
+    signed = Date.now();
+    const { token, who } = window.vigente.sending();
+    fetch(to, { method: "POST", headers: { "X-CSRFToken": token || JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"], ...(who && { "X-Opened-By": who }) } }).catch(() => {});
+  });
+
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("#say, #note-text")) {
       event.preventDefault();

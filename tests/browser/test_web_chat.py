@@ -105,7 +105,17 @@ def test_a_customer_sees_that_a_person_will_answer_and_when_the_chat_is_closed(v
     assert ours(customer) == []
 
     talk = Conversation.objects.get()
-    cast.propose("conversation.send", talk, by=cast.alice(), text="Alice here.", seen=1)
+    alice = visit(cast.alice(), f"/inbox/{talk.pk}/")
+    wait_live(alice)
+    customer.locator("#text").press_sequentially("are you")
+    expect(alice.locator("#talking")).to_contain_text("is writing")
+    customer.press("#text", "Enter")
+    expect(alice.locator("#talking")).to_contain_text("are you")
+    expect(alice.locator("#talking")).not_to_contain_text("is writing")
+    alice.locator("#say").press_sequentially("Alice here.")
+    expect(customer.locator("#writing")).to_be_visible()
+    alice.click("#composer [data-sends]")
+    expect(alice.locator("#talking")).to_contain_text("Alice here.")
     deliver()
     expect(customer.locator("#lines li[data-from=us]")).to_have_count(1)
     expect(customer.locator("#state")).to_be_hidden()
@@ -120,6 +130,7 @@ def test_a_customer_sees_that_a_person_will_answer_and_when_the_chat_is_closed(v
     expect(customer.locator("#error")).to_be_hidden()
     assert sorted(Message.objects.filter(direction=Direction.IN).values_list("text", flat=True)) == [
         "I want to talk to a person",
+        "are you",
         "hello?",
     ]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core import signing
 from django.test import Client, RequestFactory
+from django.urls import reverse
 
 from agents import replies
 from agents.replies import End
@@ -16,6 +17,7 @@ from crm.models import Contact, Conversation, Message
 from crm.views import webchat
 from tests import cast
 from tests.chatting import Says, account, deliver, writes
+from tests.crm.talks import act, opened, page, signed_in
 from tests.races.threads import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -105,6 +107,35 @@ def test_that_the_agent_writes_is_shown_while_it_has_the_turn(client: Client) ->
     model = Says(lambda prompt: seen.append(thread(client, token)["writing"]) or "Welcome.")  # type: ignore[func-returns-value]
     replies.take_turn(Conversation.objects.get().pk, responder=model)
     assert seen == [True]
+    assert thread(client, token)["writing"] is False
+
+
+def test_who_is_writing_is_shown_to_the_other_side_until_it_is_said(client: Client) -> None:
+    account()
+    token = token_of(client)
+    say(client, token, "Hello")
+    talk = Conversation.objects.get()
+    house = signed_in(cast.alice())
+    client.post("/chat/shop/typing/", headers={"X-Chat-Token": token})
+    assert f"{talk.contact.name} is writing" in page(house, talk).text
+    say(client, token, "and more", "2")
+    assert "is writing" not in page(house, talk).text
+
+    assert house.post(reverse("conversation_typing", args=[talk.pk])).status_code == 204
+    assert thread(client, token)["writing"] is True
+    assert "is writing" not in page(house, talk).text, "nobody is told of themselves"
+    act(house, talk, "send", opened(house, talk, "send"), text="Alice here.")
+    assert thread(client, token)["writing"] is False
+
+
+def test_only_who_may_answer_is_shown_as_writing(client: Client) -> None:
+    account()
+    token = token_of(client)
+    say(client, token, "Hello")
+    talk = Conversation.objects.get()
+    cast.propose("conversation.link_deal", talk, by=cast.alice(), opportunity=cast.deal().pk)
+    answer = signed_in(cast.charlie()).post(reverse("conversation_typing", args=[talk.pk]))
+    assert answer.status_code == 404
     assert thread(client, token)["writing"] is False
 
 
