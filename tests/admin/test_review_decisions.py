@@ -46,9 +46,13 @@ def words(answer: Any) -> str:
 
 def test_applying_from_the_page_writes_it_and_says_so(ada: Client) -> None:
     deal, record = clash()
+    assert "not written" in words(ada.get(f"/admin/conflicts/conflict/{record.pk}/change/"))
     answer = decide(ada, record, "apply", note="Rui agreed on the phone")
     assert answer.status_code == 302
     page = words(ada.get(answer.url))
+    assert "In force then" in page
+    assert "written later" in page
+    assert "not written" not in page
     assert "Done, as v" in page
     assert "Applied on the version in force looked at it: still right · Rui agreed on the phone" in page
     assert amount(deal) == "120.00"
