@@ -29,7 +29,7 @@ from conflicts.proposals import Proposal, Read
 from crm.models import Opportunity, Task, User
 from tests import cast
 from tests.agents.suggested import shown
-from tests.chatting import account
+from tests.chatting import account, writes
 from tests.doors import (
     ADMIN,
     COMMANDS,
@@ -320,6 +320,7 @@ def test_what_needs_no_version_writes_no_subject(name: str) -> None:
     kwargs = {"pk": suggestion.pk} if name.startswith("suggestion_") else {}
     kwargs |= {"pk": 1} if name == "saved_view_delete" else {}
     kwargs |= {"slug": account().address} if name.startswith("chat_") else {}
+    kwargs |= {"pk": writes("Hello").pk} if name == "conversation_typing" else {}
     said = {
         "reason": "not_now",
         "until": "2031-01-01",
