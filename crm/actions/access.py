@@ -18,6 +18,7 @@ from conflicts.exceptions import Clash, GoalMet, RuleBroken
 from conflicts.sentences import Sentence, actor, aspects
 from conflicts.work import Work
 from crm.actions.fields import Key, Line, Params, Text
+from crm.clock import today_for
 from crm.models import AccessRequest, User
 from crm.models.access import EXAMINED, AccessState
 from crm.permissions import permits_decision, permits_record
@@ -104,7 +105,7 @@ def _permits_ending(by: Actor, request: AccessRequest | None) -> Sentence | None
 def _check_ask(work: Work) -> None:
     p: Ask = work.params
     person = _person(work)
-    _check_wanted(work, p.wanted_until)
+    _check_wanted(work, p.wanted_until, person=person)
     if p.kind == "team" and person.team_id == p.team:
         raise RuleBroken("access_not_needed")
     same = AccessRequest.objects.filter(person=person, kind=p.kind, team=p.team, company=p.company)
@@ -125,8 +126,8 @@ def _person(work: Work) -> User:
     return found
 
 
-def _check_wanted(work: Work, day: dt.date) -> None:
-    today = work.now.date()
+def _check_wanted(work: Work, day: dt.date, *, person: User) -> None:
+    today = today_for(person, now=work.now)
     if not today <= day <= today + LONGEST:
         raise RuleBroken("access_until_no_day")
 
@@ -143,7 +144,7 @@ def _check_asked(work: Work) -> None:
 def _check_edit(work: Work) -> None:
     _check_asked(work)
     if "wanted_until" in work.writes:
-        _check_wanted(work, work.writes["wanted_until"])
+        _check_wanted(work, work.writes["wanted_until"], person=work.subject.person)
 
 
 def check_examined(work: Work) -> None:

@@ -20,6 +20,7 @@ from conflicts.work import Work
 from crm.actions.contracts import LINES, NOT_CHANGED, check_can_become
 from crm.actions.fields import Line, Name, Params
 from crm.authority import Need, check_authority
+from crm.clock import today_for
 from crm.documents import content, decide, fingerprint, keep
 from crm.models import Contract, Document
 from crm.models.contract import ContractState, Verdict
@@ -149,7 +150,7 @@ def _check_sign(work: Work) -> None:
 
 
 def _sign(work: Work) -> None:
-    work.set(state=ContractState.SIGNED.value, signed_on=work.params.on or work.now.date())
+    work.set(state=ContractState.SIGNED.value, signed_on=work.params.on or today_for(work.subject.owner, now=work.now))
     _decided(work, Verdict.SIGNED, "")
 
 

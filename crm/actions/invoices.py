@@ -124,7 +124,7 @@ def _create(work: Work) -> None:
         opportunity_id=p.opportunity,
         owner_id=p.owner,
         team_id=team_of(work, owner=p.owner, opportunity=p.opportunity),
-        issued_on=p.issued_on or work.now.date(),
+        issued_on=p.issued_on or today_for(User.objects.filter(pk=p.owner or 0).first(), now=work.now),
     )
     work.new(invoice)
     rows = [

@@ -12,6 +12,7 @@ from conflicts.exceptions import Clash, RuleBroken
 from conflicts.sentences import Sentence, date
 from conflicts.work import Work
 from crm.actions.fields import Amount, Currency, Key, Line, Name, Params, Tags, Text
+from crm.clock import today_for
 from crm.models import Activity, Opportunity, Pipeline, Stage, User
 from crm.models.activity import ActivityKind
 from crm.models.opportunity import Status
@@ -44,7 +45,7 @@ def _create(work: Work) -> None:
     p: Create = work.params
     stage = _stage(work, p.stage)
     status = Status(stage.kind)
-    today = work.now.date()
+    today = _today(work, p.owner)
     check_closing_day(work, p.closed_on)
     deal = Opportunity(
         name=p.name,
@@ -87,11 +88,17 @@ def _find_stage(pk: int | None) -> Stage | None:
 
 def _team_of(work: Work, owner: int | None) -> int | None:
     """A deal belongs to its owner's team."""
-    return work.once(("team", owner), lambda: _find_team(owner)) if owner else None
+    found = _owner(work, owner)
+    return found.team_id if found else None
 
 
-def _find_team(owner: int) -> int | None:
-    return User.objects.filter(pk=owner).values_list("team_id", flat=True).first()
+def _today(work: Work, owner: int | None) -> dt.date:
+    """The day it is where the deal is worked on: in the evening west of Greenwich, UTC says tomorrow already."""
+    return today_for(_owner(work, owner), now=work.now)
+
+
+def _owner(work: Work, pk: int | None) -> User | None:
+    return work.once(("owner", pk), lambda: User.objects.filter(pk=pk).first()) if pk else None
 
 
 class Edit(Params):
@@ -164,7 +171,7 @@ def _move(work: Work) -> None:
     deal: Opportunity = work.subject
     before, target = deal.stage, _stage(work, work.params.stage)
     status = Status(target.kind)
-    day = work.params.on or work.now.date()
+    day = work.params.on or _today(work, deal.owner_id)
     at = dt.datetime.combine(day, dt.time(12), tzinfo=dt.UTC) if work.params.on else work.now
     days = max((day - deal.stage_since).days, 0)
     work.set(

@@ -1,13 +1,14 @@
 """A deal is closed on a day that has been; names are one line; whoever may do everything has the role that says so."""
 
 import datetime as dt
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from conflicts.outcomes import Result
 from crm.models import Opportunity, User
 from crm.models.user import Role
-from tests import cast
+from tests import cast, papers
 
 pytestmark = pytest.mark.django_db
 
@@ -42,3 +43,23 @@ def test_a_name_is_one_line_without_characters_that_nobody_sees() -> None:
 
 def test_a_superuser_is_an_administrator() -> None:
     assert User.objects.create_superuser("root", password="x").role == Role.ADMINISTRATOR
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_today_is_the_day_where_the_owner_works(zone: str) -> None:
+    """Those two never have the same day, so that one of them never has the day of Greenwich."""
+    alice = cast.alice()
+    User.objects.filter(pk=alice.pk).update(time_zone=zone)
+    here = ZoneInfo(zone)
+    deal = cast.deal()
+    assert deal.changed_at is not None
+    assert deal.opened_on == deal.stage_since == deal.changed_at.astimezone(here).date()
+    assert cast.propose("opportunity.move", deal, by=cast.bob(), stage=cast.stage("Won").pk).written
+    deal.refresh_from_db()
+    assert deal.closed_on == deal.stage_since == deal.changed_at.astimezone(here).date()
+
+    contract, invoice = papers.approved(), papers.invoice()
+    assert papers.say("sign", contract, by=cast.bob()).written
+    contract = papers.again(contract)
+    assert contract.signed_on == contract.changed_at.astimezone(here).date()  # type: ignore[union-attr]
+    assert invoice.issued_on == invoice.changed_at.astimezone(here).date()  # type: ignore[union-attr]
