@@ -18,8 +18,9 @@ from config.lab.chat.tally import Heard, Verdict, heard_of, judge
 from config.lab.rounds import Round
 from config.lab.world import World
 from conflicts import actors, gate, partitions, running
-from conflicts.clock import database_now
+from conflicts.clock import ClockTimestamp, database_now
 from conflicts.models import OutboxMessage
+from conflicts.models.job import Job, JobState
 from conflicts.proposals import Proposal, Read
 from conflicts.refs import Ref
 from crm import accepting
@@ -102,8 +103,11 @@ def say(one: Round, user: Any, *, anyway: bool = False) -> None:
 
 
 def deliver() -> None:
-    while any(running.run_next(partition) for partition in range(partitions.count())):
-        pass  # what one of them does may be work for a partition that was empty before
+    """What can be done now, until nothing can; only the partitions that have something are asked."""
+    due = Job.objects.filter(state=JobState.QUEUED, due_at__lte=ClockTimestamp())
+    while slots := due.values_list("slot", flat=True).distinct():
+        if not any(running.run_next(partitions.partition_of(slot)) for slot in slots):
+            return
 
 
 MOST_TURNS = 12
