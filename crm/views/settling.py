@@ -212,7 +212,7 @@ class Clash:
 
     def _together(self) -> Iterator[tuple[str, Any, Any, str]]:
         base = self._base
-        merged = self.merged
+        merged = self.merged if self._differences else {}  # where nothing is to be chosen, nothing of theirs is saved
         for name, value in merged.items():
             if name not in self._differences:
                 both = name in {c["aspect"] for c in self.moved}

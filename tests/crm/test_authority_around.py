@@ -40,6 +40,7 @@ def test_the_plain_form_does_not_go_around_a_conflict_that_takes_more_authority_
     page = client.post(reverse("deal_edit", args=[deal.pk]), {"version": deal.version, "amount": "150000"})
     assert "Two values of this wait for a decision." in page.content.decode()
     assert "Manuela Moraes can." in page.content.decode()
+    assert "What changed meanwhile" not in page.content.decode(), "nobody changed anything since it was opened"
     assert amount(deal) == "110.00"
     assert Conflict.objects.waiting().count() == 1, "what was refused is evidence and waits for nobody"
 
