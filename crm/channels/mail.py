@@ -26,6 +26,9 @@ from crm.models.channel_account import Provider
 
 logger = logging.getLogger(__name__)
 
+LARGEST = 25 * 1024 * 1024
+"""Bytes of one mail with its attachments, from a pipe or from a service."""
+
 
 def message_id(account: ChannelAccount, key: str) -> str:
     """The Message-ID of the mail with this outbox key: the same with every attempt."""

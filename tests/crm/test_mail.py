@@ -297,6 +297,22 @@ def test_a_mail_service_hands_a_mail_over_and_without_the_secret_nothing_is_beli
     assert Message.objects.get().text == "by the service"
 
 
+def test_a_mail_with_a_large_attachment_is_taken_from_whoever_has_the_secret(service: Client) -> None:
+    mailbox()
+    message = letter("with a file")
+    message.add_attachment(b"x" * 3_000_000, maintype="application", subtype="pdf", filename="offer.pdf")
+    content = {"RawEmail": message.as_string(), "OriginalRecipient": OURS, "FromFull": {}, "ToFull": []}
+    url = "/anymail/postmark/inbound/"
+    for stranger in (Client(), Client(headers={"Authorization": "Basic " + base64.b64encode(b"user:no").decode()})):
+        assert stranger.post(url, content, content_type="application/json").status_code in (400, 403)
+    assert not Message.objects.exists()
+    assert service.post(url, content, content_type="application/json").status_code == 200
+    stored = Message.objects.get()
+    assert (stored.text, stored.media[0]["name"]) == ("with a file", "offer.pdf")
+    too_much = b'{"RawEmail": "' + b"x" * mail.LARGEST + b'"}'
+    assert service.post(url, too_much, content_type="application/json").status_code == 413
+
+
 def test_a_service_that_reports_a_bounce_moves_the_report_forward(service: Client) -> None:
     mailbox()
     talk = comes(letter())

@@ -18,7 +18,6 @@ from crm.channels import mail
 from crm.models import ChannelAccount
 from crm.models.channel_account import Provider
 
-LARGEST = 25 * 1024 * 1024
 UNREADABLE, NO_MAILBOX, NOT_NOW = 65, 67, 75
 
 
@@ -29,8 +28,8 @@ class Command(BaseCommand):
         parser.add_argument("--to", default="", help="The mailbox it was delivered to, where the headers do not say.")
 
     def handle(self, *args: Any, to: str, **options: Any) -> None:
-        raw = sys.stdin.buffer.read(LARGEST + 1)
-        if len(raw) > LARGEST:
+        raw = sys.stdin.buffer.read(mail.LARGEST + 1)
+        if len(raw) > mail.LARGEST:
             raise CommandError("This mail is larger than 25 MB; it was not stored.", returncode=UNREADABLE)
         message = email.message_from_bytes(raw, policy=email.policy.default)
         if not message.keys() or not (message.get("From") or message.get("Return-Path")):
