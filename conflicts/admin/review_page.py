@@ -249,7 +249,7 @@ class ReviewPage:
     def _next(self, request: HttpRequest, record: Conflict) -> Conflict | None:
         """The next one that waits, for whoever goes through them."""
         rows = self.get_queryset(request).filter(closed_at=None).exclude(pk=record.pk)  # type: ignore[attr-defined]
-        return rows.order_by("deadline", "id").only("id", "subject_label").first()  # type: ignore[no-any-return]
+        return rows.order_by("deadline", "id").only("id", "subject_model", "subject_label").first()  # type: ignore[no-any-return]
 
 
 def refused(sentence: Sentence, *, by: Actor) -> str:
