@@ -20,7 +20,7 @@ BUILT = {f"{part}.{family}.{kind}" for part in ("title", "task") for family in F
 }
 """Put together from parts in recommenders/wording.py, facts.py and freshness.py."""
 FACTS = dict.fromkeys(
-    ("who", "what", "deal", "stage", "text", "why", "next_step", "read", "owner", "did", "amount"),
+    ("who", "what", "deal", "stage", "contact", "text", "why", "next_step", "read", "owner", "did", "amount"),
     "something of the record",
 ) | dict.fromkeys(("day", "until", "review"), date("2031-06-09"))
 
