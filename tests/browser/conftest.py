@@ -19,7 +19,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from config.embedded.processes import until
 from crm import live
@@ -79,6 +79,7 @@ def chromium() -> Iterator[Browser]:
         pytest.fail(f"There is no Chromium at {CHROMIUM}; install it or name another one in VIGENTE_CHROMIUM.")
     # Playwright keeps a loop in this thread, for which Django would refuse every query of the tests themselves.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    expect.set_options(timeout=15_000)  # on a busy machine the page is right later, not wrong
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
