@@ -89,7 +89,7 @@ def judge(name: str, heard: Sequence[Heard], turns: Sequence[Tried], pace: Pace,
                 bad = [what for what, so in wrong.items() if so and what != "final"]
                 verdict.reasons += [f"{name}: {what}: {sorted(one.lines)}" for what in bad]
                 if since := [waiting.pop(line) for line in sorted(one.lines) if line in waiting]:
-                    _wait(heard, turns, min(since), one.sent_at, pace, verdict)
+                    _wait(name, heard, turns, min(since), one.sent_at, pace, verdict)
                 by_agent |= one.lines
         if one.who != "agent":
             last = one.who
@@ -98,6 +98,7 @@ def judge(name: str, heard: Sequence[Heard], turns: Sequence[Tried], pace: Pace,
 
 
 def _wait(
+    name: str,
     heard: Sequence[Heard],
     turns: Sequence[Tried],
     since: dt.datetime,
@@ -119,6 +120,10 @@ def _wait(
         here = turn.ended
     spent += max(dt.timedelta(), until - here)
     verdict.overheads.append(spent.total_seconds() * pace.speed)
+    own = verdict.waits[-1] - verdict.overheads[-1]
+    if own > pace.bound:
+        verdict.counts["over_bound"] += 1
+        verdict.reasons.append(f"{name}: over the bound: {own:.1f} s beside {verdict.overheads[-1]:.1f} s of overhead")
 
 
 FLUSH_AT = 10
@@ -192,7 +197,6 @@ def tally(pace: Pace, *, mode: str, seconds: float, killed: int, stopped: int) -
             verdict,
         )
     waits, overheads = sorted(verdict.waits), sorted(verdict.overheads)
-    over = sum(w - o > pace.bound for w, o in zip(verdict.waits, verdict.overheads, strict=True))
     lost = [turn for turn in turns if turn.state == TurnState.RUNNING or turn.reason.get("code") == "turn.lost"]
     return Tally(
         mode=mode,
@@ -214,7 +218,7 @@ def tally(pace: Pace, *, mode: str, seconds: float, killed: int, stopped: int) -
         taken_back=taken_back,
         lost_turns=len(lost),
         bound=pace.bound,
-        over_bound=over,
+        over_bound=verdict.counts["over_bound"],
         overhead_p50=_share(overheads, 0.5),
         overhead_p95=_share(overheads, 0.95),
         overhead_max=_share(overheads, 1.0),
