@@ -146,12 +146,12 @@ def test_with_locks_in_the_order_of_asking_two_batches_wait_in_a_circle(monkeypa
     one, two, alice, bob = cast.deal("One"), cast.deal("Two"), cast.alice(), cast.bob()
     meeting, honest = Meeting(2), gate._open
 
-    def in_order_of_asking(proposals: Sequence[Any]) -> Any:
-        for number, proposal in enumerate(proposals):
+    def in_order_of_asking(pairs: Sequence[Any]) -> Any:
+        for number, (proposal, _) in enumerate(pairs):
             Opportunity.objects.select_for_update().get(pk=proposal.subject.pk)
             if number == 0:
                 meeting.wait()
-        return honest(proposals)
+        return honest(pairs)
 
     monkeypatch.setattr(gate, "_open", in_order_of_asking)
 
