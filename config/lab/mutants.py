@@ -45,15 +45,26 @@ def collecting_blindly() -> Iterator[None]:
 
 
 @contextmanager
+def reopened() -> Iterator[None]:
+    """Three lines guard a deal that was closed meanwhile: the action's own rule and two of its policy."""
+    with unruled("opportunity.edit"), put(policing, "before", _lets_pass), put(policing, "reread", _lets_pass):
+        yield
+
+
+def _lets_pass(work: Any) -> None:
+    return None
+
+
+@contextmanager
 def unread() -> Iterator[None]:
-    """What moved is looked up, and nothing of it counts as rested upon."""
+    """What moved is looked up, and nothing of it counts as rested upon, nor as a change that demands a fresh look."""
     honest = judging.look
 
     def look(work: Any) -> set[str]:
         honest(work)
         return set()
 
-    with patch.object(judging, "look", look):
+    with put(judging, "look", look), put(policing, "reread", _lets_pass):
         yield
 
 
@@ -241,8 +252,8 @@ MUTANTS = [
     ),
     Mutant(
         name="closed_rule",
-        takes_out="the rule that an agent leaves closed deals alone",
-        out=partial(unruled, "opportunity.edit"),
+        takes_out="the rule that an agent leaves closed deals alone, and the policy that says so too",
+        out=reopened,
         lost=("closed_while_an_agent_saves",),
     ),
     Mutant(
