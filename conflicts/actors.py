@@ -47,7 +47,7 @@ class Actor:
 
     @property
     def shown(self) -> str:
-        """The name as the reader says it: an agent is called by its job, in the reader's language."""
+        """The name as the reader says it: agents and integrations are called by their job, in the reader's language."""
         return said(self.name)
 
     @property
@@ -75,13 +75,18 @@ def said(name: str) -> str:
 
 def agent(key: str, name: str, *, words: Any = None) -> Actor:
     """`words`: the name again, marked for translation."""
+    return _called(Actor(Kind.AGENT, key, name), words)
+
+
+def integration(key: str, name: str, *, words: Any = None) -> Actor:
+    """`words`: as of an agent."""
+    return _called(Actor(Kind.INTEGRATION, key, name), words)
+
+
+def _called(actor: Actor, words: Any) -> Actor:
     if words is not None:
-        _SAID[name] = words
-    return Actor(Kind.AGENT, key, name)
-
-
-def integration(key: str, name: str) -> Actor:
-    return Actor(Kind.INTEGRATION, key, name)
+        _SAID[actor.name] = words
+    return actor
 
 
 SYSTEM = Actor(Kind.SYSTEM, "vigente", "Vigente")

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils.translation import gettext_lazy
 
 from conflicts import actors, gate
 from conflicts.actors import Actor
@@ -100,7 +101,7 @@ def _hear(account: ChannelAccount, event: Echo) -> Taken:
     outcome = gate.commit(
         Proposal(
             action="conversation.echo",
-            by=actors.integration(f"phone-{account.pk}", "Phone"),
+            by=actors.integration(f"phone-{account.pk}", "Phone", words=gettext_lazy("Phone")),
             basis=(Read.unread(Ref("crm.conversation", conversation)),),
             params={
                 "provider_id": event.provider_id,

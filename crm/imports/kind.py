@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from conflicts import actions, actors, gate
 from conflicts.actors import Actor
@@ -312,10 +313,13 @@ def _waiting(outcomes: Sequence[Outcome | None]) -> frozenset[int]:
 _NONE: frozenset[int] = frozenset()
 
 
+NAMELESS = actors.integration(changes.ACTOR_KEY, "Import", words=gettext_lazy("Import"))
+
+
 def author(options: Options) -> Actor:
     """An integration, since a file is no person; the name says who answers for it. Raises FileProblem."""
     if not options.by:
-        return actors.integration(changes.ACTOR_KEY, _("Import"))
+        return NAMELESS
     user = User.objects.filter(username=options.by).first()
     if user is None or not user.is_active:
         raise FileProblem(_("There is no active user “%(name)s”.") % {"name": options.by})

@@ -121,6 +121,11 @@ class Clash:
         return len({c["version"] for c in self._against})
 
     @property
+    def version(self) -> int:
+        """The last of them; what fitted of a file was written after it."""
+        return int(self._against[-1]["version"]) if self._against else self.found
+
+    @property
     def at(self) -> dt.datetime | None:
         return dt.datetime.fromisoformat(self._against[-1]["at"]) if self._against else None
 

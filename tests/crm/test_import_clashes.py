@@ -52,7 +52,15 @@ def test_it_stands_on_a_page_with_all_three_values_and_leads_to_the_form(tmp_pat
     assert "The file’s v1 Wine" in read
     assert "Alice’s, in force v3" in read
     assert "Cheese" in read
+    assert "v2 AA Alice saved" in read, "her version, not the one that what fitted has made since"
+    assert "Already together Saved already, nothing to do." in read
     assert "Keep editing" not in read
+
+
+def test_the_file_is_called_an_import_in_the_readers_language(tmp_path: Path) -> None:
+    record = clash(tmp_path)
+    page = signed_in(cast.bob()).get(f"/settle/?record={record.pk}", headers={"accept-language": "pt-br"})
+    assert "Funcionários 10 → 12 Importação" in words(page)
 
 
 @pytest.mark.parametrize(("pick", "sector"), [("theirs", "Cheese"), ("mine", "Wine"), ("other", "Bread")])
