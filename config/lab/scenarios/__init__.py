@@ -4,10 +4,10 @@
 
 import config.lab.scenarios.agents_meet
 import config.lab.scenarios.approvals
+import config.lab.scenarios.arrivals
 import config.lab.scenarios.askers
 import config.lab.scenarios.change_under_an_agent
 import config.lab.scenarios.conversation_processes
-import config.lab.scenarios.conversations
 import config.lab.scenarios.destination
 import config.lab.scenarios.doors
 import config.lab.scenarios.lease_holders
@@ -19,5 +19,7 @@ import config.lab.scenarios.queue
 import config.lab.scenarios.review
 import config.lab.scenarios.servers_restart
 import config.lab.scenarios.suggestions
+import config.lab.scenarios.takeovers
 import config.lab.scenarios.tickets_stock_access
+import config.lab.scenarios.turns
 import config.lab.scenarios.workers_die

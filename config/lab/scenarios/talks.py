@@ -16,6 +16,7 @@ from config.lab.chat.pace import Pace
 from config.lab.chat.plan import text_of
 from config.lab.chat.tally import Heard, Verdict, heard_of, judge
 from config.lab.rounds import Round
+from config.lab.scenario import Judgement
 from config.lab.world import World
 from conflicts import actors, gate, partitions, running
 from conflicts.clock import ClockTimestamp, database_now
@@ -194,6 +195,12 @@ def look(one: Round, *, written: bool = False) -> Verdict:
     verdict = Verdict()
     judge(f"R{one.number}", heard(one, written=written), (), Pace(), verdict)
     return verdict
+
+
+def sent(one: Round, *wrong: str) -> Judgement:
+    """By what the customer has got."""
+    verdict = look(one)
+    return Judgement(effects=verdict.counts["replies"], wrong=[*verdict.reasons, *wrong])
 
 
 def stale_drafts(one: Round) -> list[str]:
